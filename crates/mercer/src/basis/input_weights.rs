@@ -112,12 +112,13 @@ struct Tried {
     /// In how many parts they vary, and so have such an error.
     parts: u32,
     held_out: Vec<HeldOut>,
+    /// The place of γ among the widths, in the last part.
+    width: Option<usize>,
 }
 
 /// The weights with which a round begins, and what ridge predicts with them.
 struct Round {
     weights: Vec<f64>,
-    gamma: f64,
     /// The place of γ among the widths.
     width: usize,
     expansion: Expansion,
@@ -152,13 +153,15 @@ impl InputWeights {
         let counts = counts.map(|counts| counts.select(&chosen));
         labels.require_two("input_weights")?;
         let looked = Looked { rows: &rows, labels: &labels, weights: counts.as_ref() };
-        let (mut tried, width) = self.held_out(looked, monitor)?;
+        let mut tried = self.held_out(looked, monitor)?;
         let used = fewest_rounds(&tried);
         let errors = tried.iter().map(|round| round.error).collect();
-        let last = self.last_round(looked, used, width, monitor)?;
-        let held_out = if tried.is_empty() { Vec::new() } else { tried.swap_remove(used).held_out };
-        let mut found =
-            FoundWeights { weights: last.weights, rounds: used, errors, gamma: last.gamma, held_out };
+        let Tried { held_out, width, .. } =
+            if tried.is_empty() { Tried::default() } else { tried.swap_remove(used) };
+        let weights = mean_weights(&held_out, rows.p());
+        let weighted = Scaling::of_factors(weights.clone()).apply(&rows)?;
+        let gamma = self.best_width(Looked { rows: &weighted, ..looked }, width, monitor)?.1;
+        let mut found = FoundWeights { weights, rounds: used, errors, gamma, held_out };
         found.renumber(&chosen);
         Ok(found)
     }
@@ -179,7 +182,8 @@ impl InputWeights {
         }
         let counts = counts.map(|counts| counts.select(&chosen));
         let looked = Looked { rows: &rows, labels: &labels, weights: counts.as_ref() };
-        Ok(self.last_round(looked, rounds, None, monitor)?.weights)
+        let last = self.rounds_of(looked, rounds, None, monitor)?.pop();
+        Ok(last.map_or_else(|| vec![1.0; rows.p()], |round| round.weights))
     }
 
     /// The rows of n that are looked at.
@@ -226,12 +230,11 @@ impl InputWeights {
         labels.require_two("input_weights")
     }
 
-    /// How rows that were held out fare after 0, 1, … rounds, and the place of the width that is best for all columns alike.
-    fn held_out(&self, looked: Looked, monitor: &Monitor) -> Result<(Vec<Tried>, Option<usize>)> {
+    /// How rows that were held out fare after 0, 1, … rounds.
+    fn held_out(&self, looked: Looked, monitor: &Monitor) -> Result<Vec<Tried>> {
         let Looked { rows, labels, weights: counts } = looked;
-        let mut width = None;
         if self.rounds == 0 || rows.p() == 1 {
-            return Ok((Vec::new(), width));
+            return Ok(Vec::new());
         }
         let mut tried = vec![Tried::default(); self.rounds + 1];
         let order = random::permutation(rows.n(), self.seed);
@@ -250,19 +253,19 @@ impl InputWeights {
             let (train_rows, train_labels) = (rows.select(&train), labels.select(&train));
             // From labels that are all the same nothing can be learned.
             if train_labels.require_two("input_weights").is_err() {
-                return Ok((Vec::new(), width));
+                return Ok(Vec::new());
             }
             let of = |part: &[usize]| counts.map(|counts| counts.select(part));
             let (train_counts, test_counts) = (of(&train), of(&test));
             let train = Looked { rows: &train_rows, labels: &train_labels, weights: train_counts.as_ref() };
-            let rounds = self.rounds_of(train, self.rounds, width, monitor)?;
-            width = rounds.first().map(|round| round.width);
+            let rounds = self.rounds_of(train, self.rounds, tried[0].width, monitor)?;
             let means = train_labels.target_means(train_counts.as_ref());
             let (test_rows, test_labels) = (rows.select(&test), labels.select(&test));
             for (at, round) in rounds.into_iter().enumerate() {
                 let weighted = Scaling::of_factors(round.weights.clone()).apply(&test_rows)?;
                 let predicted = round.expansion.transform(&weighted)?;
                 tried[at].held_out.push(HeldOut { rows: test.clone(), weights: round.weights });
+                tried[at].width = Some(round.width);
                 let (mut error, mut spread) = (0.0, 0.0);
                 for j in 0..predicted.ncols() {
                     for i in 0..test.len() {
@@ -281,18 +284,7 @@ impl InputWeights {
         let parts = tried[0].parts;
         tried.truncate(tried.iter().take_while(|round| round.parts > 0 && round.parts == parts).count());
         tried.iter_mut().for_each(|round| round.error /= f64::from(parts));
-        Ok((tried, width))
-    }
-
-    fn last_round(
-        &self,
-        looked: Looked,
-        rounds: usize,
-        width: Option<usize>,
-        monitor: &Monitor,
-    ) -> Result<Round> {
-        let last = self.rounds_of(looked, rounds, width, monitor)?.pop();
-        last.ok_or_else(|| Error::Numerical("no round of input weights was made".into()))
+        Ok(tried)
     }
 
     /// Round 0, with all weights 1, and those after it. Widths are tried near `width`, and then near that of the round before;
@@ -310,16 +302,7 @@ impl InputWeights {
         loop {
             let scaling = Scaling::of_factors(weights.clone());
             let weighted = scaling.apply(rows)?;
-            let widths = if self.shape.uses_gamma() { grid(self.shape, &weighted)? } else { vec![1.0] };
-            monitor.begin("looking at the columns", 0);
-            let looked = Looked { rows: &weighted, ..looked };
-            let place = if let Some(near) = width {
-                looked.best_near(near, self.shape, &widths, COMPONENTS, monitor)?.0
-            } else {
-                let tried = looked.widths_tried(self.shape, &widths, COMPONENTS, monitor)?;
-                best_place(&tried).map_or(0, |(place, _)| place)
-            };
-            let gamma = widths[place];
+            let (place, gamma) = self.best_width(Looked { rows: &weighted, ..looked }, width, monitor)?;
             width = Some(place);
             let settings = Basis::kobl(Kernel { shape: self.shape, gamma })
                 .n_components(COMPONENTS.min(rows.n()))
@@ -331,12 +314,25 @@ impl InputWeights {
             let seen = weighted.select(&random::sample(rows.n(), SLOPE_ROWS, self.seed));
             let last = found.len() == rounds;
             let next = if last { None } else { next_weights(&weights, &expansion, &seen, monitor)? };
-            found.push(Round { weights, gamma, width: place, expansion });
+            found.push(Round { weights, width: place, expansion });
             match next {
                 Some(next) => weights = next,
                 None => return Ok(found),
             }
         }
+    }
+
+    /// The best width of rows whose columns are weighted, and its place: near the place of another one, or of all.
+    fn best_width(&self, looked: Looked, near: Option<usize>, monitor: &Monitor) -> Result<(usize, f64)> {
+        let widths = if self.shape.uses_gamma() { grid(self.shape, looked.rows)? } else { vec![1.0] };
+        monitor.begin("looking at the columns", 0);
+        let place = if let Some(near) = near {
+            looked.best_near(near, self.shape, &widths, COMPONENTS, monitor)?.0
+        } else {
+            let tried = looked.widths_tried(self.shape, &widths, COMPONENTS, monitor)?;
+            best_place(&tried).map_or(0, |(place, _)| place)
+        };
+        Ok((place, widths[place]))
     }
 }
 
@@ -347,12 +343,28 @@ impl FoundWeights {
         self.rounds = 0;
     }
 
+    /// Makes all differences smaller: [`halfway`].
+    pub(crate) fn go_halfway(&mut self) {
+        self.weights = halfway(&self.weights);
+        self.held_out.iter_mut().for_each(|part| part.weights = halfway(&part.weights));
+    }
+
     /// Rows by their places in a larger set.
     fn renumber(&mut self, places: &[usize]) {
         for part in &mut self.held_out {
             part.rows.iter_mut().for_each(|row| *row = places[*row]);
         }
     }
+}
+
+/// The root of the mean square of what was learned without each part: it varies less from sample to sample than weights that are
+/// learned once from all rows, and its mean square is 1 as well. All 1 where nothing was learned.
+fn mean_weights(parts: &[HeldOut], p: usize) -> Vec<f64> {
+    if parts.is_empty() {
+        return vec![1.0; p];
+    }
+    let square = |j: usize| parts.iter().map(|part| part.weights[j].powi(2)).sum::<f64>();
+    (0..p).map(|j| (square(j) / parts.len() as f64).sqrt()).collect()
 }
 
 /// θ after a round; None where the predictions do not depend on the columns.
@@ -371,9 +383,18 @@ fn next_weights(
         return Ok(None);
     }
     next.iter_mut().for_each(|w| *w = (*w / largest).max(LEAST));
-    let square = next.iter().map(|w| w * w).sum::<f64>() / next.len() as f64;
-    next.iter_mut().for_each(|w| *w /= square.sqrt());
-    Ok(Some(next))
+    Ok(Some(normalised(next)))
+}
+
+/// Weights between these and all alike: their roots, with a mean square of 1.
+pub(crate) fn halfway(weights: &[f64]) -> Vec<f64> {
+    normalised(weights.iter().map(|w| w.sqrt()).collect())
+}
+
+fn normalised(mut weights: Vec<f64>) -> Vec<f64> {
+    let square = weights.iter().map(|w| w * w).sum::<f64>() / weights.len() as f64;
+    weights.iter_mut().for_each(|w| *w /= square.sqrt());
+    weights
 }
 
 /// The rounds to use: another one only where the error falls clearly, and below that of the mean.

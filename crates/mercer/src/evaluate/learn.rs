@@ -347,10 +347,21 @@ impl Learner {
         }
         let counts = self.options.weights.as_ref();
         let expansion = self.regression_on_all(&trial, &weighted, labels, counts)?;
-        let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
-        let settings = self.basis(kernel, trial.basis.n_components(), rows.n(), method);
+        let settings = self.basis(trial.kernel(), trial.basis.n_components(), rows.n(), method);
         let basis = settings.fit_with(&weighted, Some(labels), &options)?.0;
         Ok(Trial { basis, expansion, ..trial })
+    }
+
+    /// A trial's kernel on all of these rows, whose columns are weighted, as landmarks.
+    fn kernel_ridge<'a>(
+        &'a self,
+        trial: &Trial,
+        weighted: &'a Rows<'a>,
+        labels: &'a Labels,
+        counts: Option<&'a Weights>,
+    ) -> KernelRidge<'a> {
+        let monitor = &self.options.monitor;
+        KernelRidge { kernel: trial.kernel(), rows: weighted, labels, weights: counts, monitor }
     }
 
     /// Ridge with a trial's kernel and penalty, and all of these rows, whose columns are weighted, as landmarks.
@@ -361,10 +372,7 @@ impl Learner {
         labels: &Labels,
         counts: Option<&Weights>,
     ) -> Result<Expansion> {
-        let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
-        let monitor = &self.options.monitor;
-        let ridge = KernelRidge { kernel, rows: weighted, labels, weights: counts, monitor };
-        ridge.at(trial.tried.absolute)?.ok_or_else(|| {
+        self.kernel_ridge(trial, weighted, labels, counts).at(trial.tried.absolute)?.ok_or_else(|| {
             Error::Numerical("the rows are too nearly dependent for their kernel ridge to be solved".into())
         })
     }
@@ -378,8 +386,7 @@ impl Learner {
         labels: &Labels,
         mut options: Options,
     ) -> Result<(FittedBasis, Expansion)> {
-        let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
-        let settings = self.basis(kernel, size, weighted.n(), method);
+        let settings = self.basis(trial.kernel(), size, weighted.n(), method);
         let placed = settings.placed(weighted, &options)?;
         let weighted = placed.as_ref().unwrap_or(weighted);
         if self.fits(weighted.n(), size) {
@@ -522,9 +529,7 @@ impl Sample<'_> {
             Mat::zeros(parts.iter().map(|part| part.rows.len()).sum(), trial.left_out.ncols());
         let mut at = 0;
         for HeldOut { rows, weights } in parts {
-            let mut is_held_out = vec![false; n];
-            rows.iter().for_each(|&row| is_held_out[row] = true);
-            let others: Vec<usize> = (0..n).filter(|&row| !is_held_out[row]).collect();
+            let others = others(rows, (0..n).collect());
             let weighted = weigh(&self.rows, Some(weights))?;
             let counts = self.counts.as_ref().map(|counts| counts.select(&others));
             let (seen, labels) = (weighted.select(&others), self.labels.select(&others));
@@ -596,6 +601,10 @@ impl Seen {
 }
 
 impl Trial {
+    fn kernel(&self) -> Kernel {
+        Kernel { shape: self.shape, gamma: self.gamma }
+    }
+
     /// The map whose features are its predictions.
     fn member(&self, labels: &Labels, scaling: Option<&Scaling>) -> Result<FeatureMap> {
         let names = match labels {
@@ -627,6 +636,14 @@ impl Trial {
         map.scaling = self.weights.map(Scaling::of_factors);
         map.after(scaling)
     }
+}
+
+/// Those rows that are not held out.
+fn others(held_out: &[usize], mut rows: Vec<usize>) -> Vec<usize> {
+    let mut is_held_out = vec![false; rows.len()];
+    held_out.iter().for_each(|&row| is_held_out[row] = true);
+    rows.retain(|&row| !is_held_out[row]);
+    rows
 }
 
 /// The rows of a matrix at these places.

@@ -3,18 +3,14 @@
 //!   300 → 1000 → all rows as landmarks (kernel ridge, cheaper than so many coordinates)
 //!   300 → 1000 → 2000 → 4000, where there are more rows than components may be, or than memory has room for
 
-use crate::basis::input_weights::FoundWeights;
-use crate::basis::kernel_ridge::{KernelRidge, bytes_for};
+use crate::basis::input_weights::{FoundWeights, halfway};
+use crate::basis::kernel_ridge::bytes_for;
 use crate::basis::loo::Tried;
 use crate::basis::predict::missed;
-use crate::data::labels::Labels;
-use crate::data::rows::Rows;
-use crate::data::weights::Weights;
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
 use crate::random;
 
-use super::{COMPARABLE, Sample, Trial, WIDTH_ROWS, squared_error, weigh};
+use super::{COMPARABLE, Sample, Trial, WIDTH_ROWS, others, squared_error, weigh};
 
 /// The size with which all kernels go on that may be members; the best one may grow further.
 const SECOND_SIZE: usize = 1_000;
@@ -50,7 +46,7 @@ impl Sample<'_> {
         self.learner.options.monitor.begin("looking at sizes", 0);
         let least = trials.iter().map(|t| t.tried.error).fold(f64::INFINITY, f64::min);
         trials.retain(|trial| trial.tried.error <= WORSE * least);
-        self.leave_out_weights_of_no_use(trials, weights)?;
+        self.try_weights_again(trials, weights)?;
         let best = least_error(trials, |_| true)
             .ok_or_else(|| Error::Numerical("no kernel could be tried on these rows".into()))?;
         let first = trials[best].tried;
@@ -94,13 +90,9 @@ impl Sample<'_> {
         self.attempt(shape, trial.weights.clone(), gamma, size, Some(tried.absolute))
     }
 
-    /// Weights are learned from a part of many rows and tried with few components. With more of both they help less, or not at all:
-    /// then they are left out.
-    fn leave_out_weights_of_no_use(
-        &self,
-        trials: &mut Vec<Trial>,
-        weights: Option<&mut FoundWeights>,
-    ) -> Result<()> {
+    /// Weights are learned from a part of many rows and tried with few components. With more of both, smaller differences between
+    /// the columns may predict better, or none.
+    fn try_weights_again(&self, trials: &mut Vec<Trial>, weights: Option<&mut FoundWeights>) -> Result<()> {
         let weighted = trials.iter().position(|trial| trial.weights.is_some());
         let plain = least_error(trials, |trial| trial.weights.is_none());
         let (Some(weighted), Some(plain), Some(found)) = (weighted, plain, weights) else { return Ok(()) };
@@ -109,20 +101,25 @@ impl Sample<'_> {
             return Ok(());
         }
         let part = &found.held_out[0];
+        let without = self.error_on_all(&trials[plain], None, &part.rows)?;
         let with = self.error_on_all(&trials[weighted], Some(&part.weights), &part.rows)?;
-        if with >= self.error_on_all(&trials[plain], None, &part.rows)? {
+        let halfway = self.error_on_all(&trials[weighted], Some(&halfway(&part.weights)), &part.rows)?;
+        if without <= with.min(halfway) {
             trials.remove(weighted);
             found.leave_out();
+        } else if halfway < with {
+            found.go_halfway();
+            let Trial { shape, gamma, tried, .. } = trials[weighted];
+            let weights = Some(found.weights.clone());
+            trials[weighted] =
+                self.attempt(shape, weights, gamma, self.first_size(), Some(tried.absolute))?;
         }
         Ok(())
     }
 
     /// Squared error of these rows with some of the others, all of which are landmarks, for a trial's kernel and width.
     fn error_on_all(&self, trial: &Trial, weights: Option<&[f64]>, rows: &[usize]) -> Result<f64> {
-        let mut is_held_out = vec![false; self.rows.n()];
-        rows.iter().for_each(|&row| is_held_out[row] = true);
-        let mut others = random::permutation(self.rows.n(), self.learner.seed);
-        others.retain(|&row| !is_held_out[row]);
+        let mut others = others(rows, random::permutation(self.rows.n(), self.learner.seed));
         others.truncate(WIDTH_ROWS);
         let weighted = weigh(&self.rows, weights)?;
         let of = |rows: &[usize]| {
@@ -131,23 +128,12 @@ impl Sample<'_> {
         };
         let (seen, labels, counts) = of(&others);
         let Some(found) =
-            self.kernel_ridge(trial, &seen, &labels, counts.as_ref()).near(trial.tried.absolute)?
+            self.learner.kernel_ridge(trial, &seen, &labels, counts.as_ref()).near(trial.tried.absolute)?
         else {
             return Ok(f64::INFINITY);
         };
         let (unseen, labels, counts) = of(rows);
         Ok(squared_error(&found.expansion.transform(&unseen)?, &labels, counts.as_ref()))
-    }
-
-    fn kernel_ridge<'a>(
-        &'a self,
-        trial: &Trial,
-        rows: &'a Rows<'a>,
-        labels: &'a Labels,
-        weights: Option<&'a Weights>,
-    ) -> KernelRidge<'a> {
-        let kernel = Kernel { shape: trial.shape, gamma: trial.gamma };
-        KernelRidge { kernel, rows, labels, weights, monitor: &self.learner.options.monitor }
     }
 
     /// All rows as landmarks, or else more components while the error falls.
@@ -179,7 +165,7 @@ impl Sample<'_> {
     fn on_all(&self, trial: &Trial) -> Result<Option<Trial>> {
         let rows = weigh(&self.rows, trial.weights.as_deref())?;
         let counts = self.counts.as_ref();
-        let ridge = self.kernel_ridge(trial, &rows, &self.labels, counts);
+        let ridge = self.learner.kernel_ridge(trial, &rows, &self.labels, counts);
         let Some(found) = ridge.near(trial.tried.absolute)? else { return Ok(None) };
         let missed = missed(&found.left_out, &self.labels, counts);
         let size = self.rows.n();
