@@ -7,7 +7,7 @@
 //! where rows have weights. Last, what is advised is fitted on a part of the rows and scored on the others, beside shuffled
 //! labels (`held_out.rs`).
 //!
-//! cost    two kernels × 8 widths × n·300² on at most 5000 rows, then n·m² a size tried on at most [`Adviser::rows`], then 3
+//! cost    two kernels × 8 widths × n·300² on at most 2500 rows, then n·m² a size tried on at most [`Adviser::rows`], then 3
 //!         folds of 3000, 5 folds of 2000 for the linear machine, and one fit on at most 3000 rows
 //! source  Braun, Buhmann & Müller 2008 (relevant dimension); the guideline that EKS, sec. 5 asks for
 //! differs between widths within one standard error of the fewest rows missed the squared error decides: with few rows
@@ -43,7 +43,7 @@ use look::residual_finding;
 use serde_json::{Value, json};
 
 /// Rows and components with which kernels and widths are compared.
-const FIRST_ROWS: usize = 5_000;
+const FIRST_ROWS: usize = 2_500;
 const FIRST_SIZE: usize = 300;
 
 /// Rows and folds with which the linear support vector machine is tried.
@@ -382,12 +382,20 @@ impl Adviser {
                 break;
             }
             cap = next;
-            // More coordinates resolve finer structure: finer widths are tried, two at first, then one if it came near.
+            // More coordinates resolve finer structure: finer widths are tried, at most two, while they come near.
             let finer_widths = if best.shape.uses_gamma() { finer } else { 0 };
-            let widths: Vec<f64> =
-                (0..=finer_widths).map(|step| best.tried.gamma * 10f64.powf(f64::from(step) / 2.0)).collect();
             let tried = tried(journal, &format!("size {next}"), || {
-                seen.widths_tried(best.shape, &widths, next, &self.options.monitor)
+                let mut tried: Vec<Tried> = Vec::new();
+                for step in 0..=finer_widths {
+                    let width = best.tried.gamma * 10f64.powf(f64::from(step) / 2.0);
+                    let one = seen.widths_tried(best.shape, &[width], next, &self.options.monitor)?[0];
+                    let is_near = tried.last().is_none_or(|last| one.error < NEAR * last.error);
+                    tried.push(one);
+                    if !is_near {
+                        break;
+                    }
+                }
+                Ok(tried)
             })?;
             let Some(found) = preferred(&tried, labels) else { break };
             let fell =
@@ -400,10 +408,15 @@ impl Adviser {
             best.tried = found;
         }
         best.tried.gamma = short(best.tried.gamma);
+        if best.tried.size > FIRST_SIZE {
+            // Of many landmarks it matters less which, and these are found in half the time.
+            best.method = Method::Rpcholesky;
+        }
         let (basis, z) = self.coordinates(best, rows, labels, self.options.weights.as_ref())?;
         let z = z.to_dense();
         residual_finding(&basis, &z, rows.n(), advice);
-        let sizes = self.errors_by_size(&z, basis.n_components(), rows.n(), labels)?;
+        let known = Some(best.tried).filter(|_| best.method == Method::Rpcholesky);
+        let sizes = self.errors_by_size(&z, basis.n_components(), known, labels)?;
         advice.loo_by_size = sizes.iter().map(|t| (t.size, t.error)).collect();
         if let Some(enough) = enough(&sizes, NEARLY, rows.n()) {
             best.tried = Tried { gamma: best.tried.gamma, ..enough };

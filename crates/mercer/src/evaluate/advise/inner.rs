@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Adviser, Choice, measure, short};
 use crate::basis::input_weights::{FoundWeights, InputWeights};
+use crate::basis::loo::Tried;
 use crate::checkpoint::Journal;
 use crate::data::encode::Medians;
 use crate::data::labels::Labels;
@@ -25,6 +26,9 @@ use crate::random;
 const FOLD_ROWS: usize = 3_000;
 
 const FOLDS: usize = 3;
+
+/// The most components of the inner folds: with more, methods differ by less than folds do, and take most of the time.
+const FOLD_SIZE: usize = 1_000;
 
 /// Features that klfe and kpls make at most.
 const FEATURES: usize = 10;
@@ -74,11 +78,14 @@ impl Adviser {
     ) -> Result<Option<FittedPipeline>> {
         let mut chosen = random::sample(rows.n(), FOLD_ROWS, self.seed);
         chosen.sort_unstable();
+        let is_part = chosen.len() < rows.n();
         let unfilled = unfilled.map(|rows| rows.select(&chosen));
         let (rows, labels) = (rows.select(&chosen), labels.select(&chosen));
         let weights = self.weights_of(&chosen);
         let measure = measure(&labels, weights.as_ref());
-        let candidates = candidates(choice, &labels)?;
+        let few =
+            Choice { tried: Tried { size: choice.tried.size.min(FOLD_SIZE), ..choice.tried }, ..choice };
+        let candidates = candidates_for(choice, &labels)?;
         let (mut splits, _) = folds(&labels, FOLDS, 1, self.seed)?;
         if measure.is_mean_over_classes() {
             splits = with_every_class(splits, &labels).0;
@@ -117,7 +124,7 @@ impl Adviser {
                 let own = self.weights_after(found.rounds, &train)?;
                 (train.rows, test.rows) = (own.apply(&train.rows)?, own.apply(&test.rows)?);
             }
-            let (basis, z) = self.coordinates(choice, &train.rows, &train.labels, train.weights.as_ref())?;
+            let (basis, z) = self.coordinates(few, &train.rows, &train.labels, train.weights.as_ref())?;
             let options = Options { weights: train.weights.clone(), ..self.inner_options() };
             for (at, pipeline) in candidates.iter().enumerate() {
                 let (basis, z) = (basis.clone(), Some(z.clone()));
@@ -150,7 +157,9 @@ impl Adviser {
         advice.method = pipeline.spec.name.into();
         advice.settings.clone_from(&pipeline.settings);
         let options = Options { weights, ..self.inner_options() };
-        let fitted = match pipeline.fit(&rows, Some(&labels), &options) {
+        // On a part of the rows a smaller basis tells as well whether it can be fitted.
+        let smaller = if is_part { candidates_for(few, &labels)? } else { Vec::new() };
+        let fitted = match smaller.get(best).unwrap_or(pipeline).fit(&rows, Some(&labels), &options) {
             // Folds may differ where all rows together do not, as class means do; a target without noise has few partial
             // least squares. The coordinates are always there.
             Err(Error::Data(why) | Error::Numerical(why) | Error::Argument(why)) => {
@@ -244,7 +253,7 @@ fn average(values: &[f64]) -> f64 {
 }
 
 /// Methods worth trying on such labels, all on one basis.
-fn candidates(choice: Choice, labels: &Labels) -> Result<Vec<Pipeline>> {
+fn candidates_for(choice: Choice, labels: &Labels) -> Result<Vec<Pipeline>> {
     let basis = choice.method.name();
     let with = |method: &str, own: &[(&str, String)]| {
         let size = if method == basis { "n_components" } else { "basis_components" };

@@ -41,23 +41,25 @@ impl Adviser {
         Options { memory: self.options.memory, ..Options::watched(&self.options.monitor) }
     }
 
-    /// The error in the first of m coordinates (row-major), for growing numbers of them up to all.
+    /// The error in the first of m coordinates (row-major), for growing numbers of them up to all. That of some numbers may be
+    /// known.
     pub(super) fn errors_by_size(
         &self,
         z: &[f64],
         m: usize,
-        n: usize,
+        known: Option<Tried>,
         labels: &Labels,
     ) -> Result<Vec<Tried>> {
         let mut out = Vec::new();
         for size in SHOWN_SIZES.into_iter().filter(|size| *size < m).chain([m]) {
+            if let Some(known) = known.filter(|known| known.size == size) {
+                out.push(known);
+                continue;
+            }
             let part: Vec<f64> = z.chunks_exact(m).flat_map(|row| row[..size].iter().copied()).collect();
-            out.push(best_penalty(
-                &Rows::dense(part, n, size)?,
-                labels,
-                self.options.weights.as_ref(),
-                &self.options.monitor,
-            )?);
+            let part = Rows::dense(part, labels.len(), size)?;
+            let (weights, monitor) = (self.options.weights.as_ref(), &self.options.monitor);
+            out.push(best_penalty(&part, labels, weights, monitor)?);
         }
         Ok(out)
     }
