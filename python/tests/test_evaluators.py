@@ -58,9 +58,9 @@ def one_hot(y):
 
 
 def penalties(X):
-    """10^{-8, …, 4} times the mean eigenvalue of the centred scatter."""
+    """10^{-8, -7.5, …, 4} times the mean eigenvalue of the centred scatter."""
     Z = X - X.mean(axis=0)
-    return (Z**2).sum() / min(Z.shape) * 10.0 ** np.arange(-8, 5)
+    return (Z**2).sum() / min(Z.shape) * 10.0 ** np.arange(-8, 4.1, 0.5)
 
 
 def test_folds_are_stratified(digits):

@@ -349,7 +349,7 @@ fn failures_and_skipped_sizes_are_kept_as_well() {
 fn advice_that_was_stopped_ends_in_the_same_words() {
     let folder = tempfile::tempdir().expect("folder");
     let checkpoint = eager(folder.path());
-    for spec in ["ringnorm?n=400&seed=1", "friedman?n=300&seed=1"] {
+    for spec in ["ringnorm?n=800&seed=1", "friedman?n=1500&seed=1"] {
         let (rows, labels) = table(spec);
         let plain = Adviser { max_components: 60, ..Adviser::default() };
         let whole = plain.advise(&rows, &labels).expect("advice").to_json();

@@ -151,8 +151,8 @@ fn loo_takes_the_width_with_the_smallest_error_of_n_refits() {
         let z = naive::kobl(&k, &|_| 0.0, Some(300)).features;
         let centered = naive::center_columns(&z);
         let mean = centered.iter().flatten().map(|v| v * v).sum::<f64>() / z[0].len() as f64;
-        for exponent in -8..=4 {
-            let error = naive::ridge_loo_error(&z, &target, mean * 10f64.powi(exponent));
+        for step in -16..=8 {
+            let error = naive::ridge_loo_error(&z, &target, mean * 10f64.powf(f64::from(step) / 2.0));
             if error < best.0 {
                 best = (error, gamma);
             }

@@ -346,7 +346,7 @@ fn ridge_on_copies(x: &Matrix, y: &Matrix, counts: &[usize], test: &Matrix) -> M
         };
         (0..x.len()).map(of_row).sum()
     };
-    let penalties = (-8..=4).map(|exponent| mean * 10f64.powi(exponent));
+    let penalties = (-16..=8).map(|step| mean * 10f64.powf(f64::from(step) / 2.0));
     let best = penalties.min_by(|a, b| error(*a).total_cmp(&error(*b))).expect("a penalty");
     test.iter().map(|row| fit(None, best, row)).collect()
 }

@@ -3,7 +3,7 @@
 //! The prediction is ridge with an intercept ([`ridge`](super::ridge)), its penalty the best for that width, on an `rpcholesky`
 //! basis or, where they are few, on all rows.
 //!
-//! cost    n·m² flops a width, m ≤ 300, on at most 5 000 rows; 8 widths × 13 penalties. Distances between few long rows
+//! cost    n·m² flops a width, m ≤ 300, on at most 5 000 rows; 8 widths × 25 penalties. Distances between few long rows
 //!         are computed once for all widths (n² numbers)
 //! source  Allen 1974 (PRESS)
 //! differs classes are one-hot columns and the error is squared; all n left-out predictions are exact given the basis,
@@ -226,7 +226,7 @@ fn try_kernel(
     best_penalty(&features, labels, weights, monitor).map(|found| Tried { gamma, ..found })
 }
 
-/// The penalty among 10^{−8, …, 4} × the mean eigenvalue with the smallest leave-one-out error on such features; where they are
+/// The penalty among 10^{−8, −7.5, …, 4} × the mean eigenvalue with the smallest leave-one-out error on such features; where they are
 /// many, the next such minimum.
 pub(crate) fn best_penalty(
     features: &Rows,

@@ -95,6 +95,11 @@ impl Expansion {
         }
     }
 
+    /// Adds to every feature what belongs to it.
+    pub(crate) fn shift(&mut self, by: &[f64]) {
+        self.offset.iter_mut().zip(by).for_each(|(offset, by)| *offset -= by);
+    }
+
     /// ȳ + W(z − z̄) of its coordinates z, for c×m weights W.
     pub(crate) fn regression(&self, weights: MatRef<f64>, z_mean: &[f64], y_mean: &[f64]) -> Self {
         let z_mean = Mat::from_fn(z_mean.len(), 1, |d, _| z_mean[d]);

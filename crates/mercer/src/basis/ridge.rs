@@ -20,6 +20,16 @@ use crate::kernel::block::PANEL;
 use crate::linalg::{eigen, in_order, product, self_product};
 use crate::monitor::Monitor;
 
+/// The penalties that are tried, as half decades of the features' mean eigenvalue. In whole decades the left-out error is up to 3 %
+/// larger.
+pub(super) const LOWEST: i32 = -16;
+pub(super) const HIGHEST: i32 = 8;
+
+/// 10^{step/2}.
+pub(super) fn half_decades(step: i32) -> f64 {
+    10f64.powf(f64::from(step) / 2.0)
+}
+
 /// Sums over the rows, rotated so that every penalty is one division a direction.
 pub(crate) struct Ridge {
     /// Of the features; what is subtracted before anything else.
@@ -122,9 +132,9 @@ impl Ridge {
         }
     }
 
-    /// The penalties that are tried: 10^{−8, …, 4} × the mean eigenvalue.
+    /// The penalties that are tried: 10^{−8, −7.5, …, 4} × the mean eigenvalue.
     pub(crate) fn penalties(&self) -> Vec<f64> {
-        (-8..=4).map(|e| self.mean_value() * 10f64.powi(e)).collect()
+        (LOWEST..=HIGHEST).map(|step| self.mean_value() * half_decades(step)).collect()
     }
 
     /// The mean eigenvalue, above 0.

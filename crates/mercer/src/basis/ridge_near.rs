@@ -3,7 +3,7 @@
 //!
 //!   L Lᵀ = S + λ,   h_ii = ‖L⁻¹z_i‖²
 //!
-//! From there the left-out error of some rows is followed downhill, by the same decades as in `ridge`; at its least, all rows can
+//! From there the left-out error of some rows is followed downhill, by the same half decades as in `ridge`; at its least, all rows can
 //! be left out.
 //!
 //! cost    m³/3 + k·m² flops a penalty, usually three, for the k rows that are compared, and 2·n·m² in all
@@ -13,7 +13,7 @@
 use faer::{Mat, MatRef};
 
 use super::loo::Tried;
-use super::ridge::{Sums, centered};
+use super::ridge::{HIGHEST, LOWEST, Sums, centered, half_decades};
 use crate::data::rows::Rows;
 use crate::data::weights::{Weights, total, weight};
 use crate::error::Result;
@@ -29,10 +29,8 @@ pub(super) const DECOMPOSED: usize = 500;
 /// differently are all compared: a few may count for most.
 pub(super) const COMPARED: usize = 1_000;
 
-/// The penalties that may be found, in decades of the features' mean eigenvalue, and where the best one usually is.
-const LOWEST: i32 = -8;
-const HIGHEST: i32 = 4;
-const USUAL: i32 = -2;
+/// Where the best penalty usually is, in half decades of the features' mean eigenvalue.
+const USUAL: i32 = -4;
 
 /// Ridge at one penalty.
 pub(super) struct RidgeNear {
@@ -73,7 +71,7 @@ impl RidgeNear {
         if !(mean_value > 1e-280 && mean_value.is_finite() && near.is_none_or(|near| near > 0.0)) {
             return Ok(None);
         }
-        let start = near.map_or(USUAL, |near| (near / mean_value).log10().round() as i32);
+        let start = near.map_or(USUAL, |near| (2.0 * (near / mean_value).log10()).round() as i32);
         let chosen = random::sample(n, if weights.is_some() { n } else { compared }, 0);
         let few = rows.select(&chosen);
         let few_y = Mat::from_fn(chosen.len(), y.ncols(), |i, j| y[(chosen[i], j)]);
@@ -81,29 +79,29 @@ impl RidgeNear {
         let total = total(weights, n);
         let some =
             LeftOut { y: few_y.as_ref(), weights: few_weights.as_ref(), total, means: &sums.means, monitor };
-        let attempt = |decade: i32| -> Result<Option<Attempt>> {
-            let penalty = mean_value * 10f64.powi(decade);
+        let attempt = |step: i32| -> Result<Option<Attempt>> {
+            let penalty = mean_value * half_decades(step);
             let Some(solved) = Solved::new(&sums, penalty, monitor)? else { return Ok(None) };
             let predicted = some.of(&few, &solved)?;
-            Ok(Some(Attempt { decade, solved, predicted }))
+            Ok(Some(Attempt { step, solved, predicted }))
         };
         let start = start.clamp(LOWEST, HIGHEST);
         let Some(mut best) = attempt(start)? else { return Ok(None) };
         // A larger basis fits more, and needs a smaller penalty more often than a larger one.
-        for step in [-1, 1] {
-            while let next @ LOWEST..=HIGHEST = best.decade + step
+        for direction in [-1, 1] {
+            while let next @ LOWEST..=HIGHEST = best.step + direction
                 && let Some(next) = attempt(next)?.filter(|next| next.predicted.error < best.predicted.error)
             {
                 best = next;
             }
-            if best.decade != start {
+            if best.step != start {
                 break;
             }
         }
         if !best.predicted.error.is_finite() {
             return Ok(None);
         }
-        let penalty = 10f64.powi(best.decade);
+        let penalty = half_decades(best.step);
         let is_complete = chosen.len() == n;
         Ok(Some(Self { means: sums.means, absolute: mean_value * penalty, penalty, best, is_complete }))
     }
@@ -137,7 +135,8 @@ impl RidgeNear {
 
 /// One penalty, and how some rows fared.
 struct Attempt {
-    decade: i32,
+    /// In half decades of the features' mean eigenvalue.
+    step: i32,
     solved: Solved,
     predicted: Predicted,
 }

@@ -7,8 +7,9 @@
 //! where rows have weights. Last, what is advised is fitted on a part of the rows and scored on the others, beside shuffled
 //! labels (`held_out.rs`).
 //!
-//! cost    two kernels × 8 widths × n·300² on at most 2500 rows, then n·m² a size tried on at most [`Adviser::rows`], then 3
-//!         folds of 3000, 5 folds of 2000 for the linear machine, and one fit on at most 3000 rows
+//! cost    two kernels × 8 widths × n·300² on at most 2500 rows, and n·1000² each where they are near; then n·m² a size tried on
+//!         at most [`Adviser::rows`], then 3 folds of 3000, 5 folds of 2000 for the linear machine, and one fit on at most 3000
+//!         rows
 //! source  Braun, Buhmann & Müller 2008 (relevant dimension); the guideline that EKS, sec. 5 asks for
 //! differs between widths within one standard error of the fewest rows missed the squared error decides: with few rows
 //!         counts are coarse, with many they are what matters
@@ -343,10 +344,12 @@ impl Adviser {
         let mut best = rbf;
         if !rows.is_sparse() {
             let (laplacian, other) = try_shape(Shape::Laplacian)?;
-            let better = laplacian.tried.error < SOMEWHAT * rbf.tried.error;
+            let [with_rbf, with_laplacian] =
+                self.larger_where_near([rbf, laplacian], seen, n_all, journal)?;
+            let better = with_laplacian.error < SOMEWHAT * with_rbf.error;
             advice.findings.push(Finding {
                 name: "rbf against laplacian".into(),
-                value: format!("leave-one-out R² {} against {}", r2(rbf.tried, seen), r2(laplacian.tried, seen)),
+                value: format!("leave-one-out R² {} against {}", r2(with_rbf, seen), r2(with_laplacian, seen)),
                 meaning: if better {
                     "differences in single columns matter more than the Euclidean distance: the laplacian kernel".into()
                 } else {
@@ -360,6 +363,31 @@ impl Adviser {
         advice.loo_by_gamma =
             curve.iter().filter(|t| t.error.is_finite()).map(|t| (t.gamma, t.error)).collect();
         Ok(best)
+    }
+
+    /// How two kernels do with a larger basis, where they do about equally well with the first: one may gain more by it.
+    fn larger_where_near(
+        &self,
+        pair: [Choice; 2],
+        seen: Looked,
+        n_all: usize,
+        journal: &mut Journal,
+    ) -> Result<[Tried; 2]> {
+        let [one, other] = pair.map(|choice| choice.tried);
+        let (first, size) =
+            (self.first_size(seen.rows), LARGER_SIZES[0].min(self.max_components).min(seen.rows.n()));
+        let is_near = one.error < NEAR * other.error && other.error < NEAR * one.error;
+        let may_grow = one.size.min(other.size) >= first && size > first + first / 5;
+        if !is_near || !may_grow || !self.fits(size, n_all) {
+            return Ok([one, other]);
+        }
+        let mut larger = |choice: Choice| -> Result<Tried> {
+            let all = tried(journal, &format!("{} with {size}", choice.shape.name()), || {
+                seen.widths_tried(choice.shape, &[choice.tried.gamma], size, &self.options.monitor)
+            })?;
+            Ok(all[0])
+        };
+        Ok([larger(pair[0])?, larger(pair[1])?])
     }
 
     /// Larger bases while the error falls; then the smallest that is nearly as good.

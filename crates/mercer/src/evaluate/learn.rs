@@ -10,10 +10,11 @@
 //! cost    2 kernels × 8 widths × n·300² on at most 2500 rows, 16 searches of about 3 widths × n·200² for input weights on 2000,
 //!         4·n·m² for 1000 components of at most 5000 rows, and n³ where all rows are landmarks; in the end n³/3 on all
 //!         rows, or 2·n·m² where they are too many; memory 3·n² numbers for the rows looked at
-//! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); Platt 1999 and Guo et al. 2017 (calibration)
+//! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); for probabilities see `learn/calibrate.rs`
 //! differs the penalty of more rows than were looked at is the sample's own: it is that of the noise, which does not grow
 //!         with the rows. Of more rows than may all be landmarks, the largest size is taken without being tried
 
+mod calibrate;
 mod sizes;
 
 use std::borrow::Cow;
@@ -34,7 +35,6 @@ use crate::extract::{Coordinates, Targets};
 use crate::kernel::gamma::grid;
 use crate::kernel::{Kernel, Shape};
 use crate::linalg::Cholesky;
-use crate::map::predictor::softmax;
 use crate::map::{Facts, FeatureMap, Predictor};
 use crate::options::Options;
 use crate::random;
@@ -42,6 +42,7 @@ use crate::random;
 use super::copies::copied_rows;
 use super::held_out::Score;
 use super::measures::{Measure, Predictions};
+use calibrate::Calibration;
 
 /// Rows that are looked at, those of them with which widths and weights are compared, and components of the first bases.
 const FIRST_ROWS: usize = 5_000;
@@ -117,7 +118,7 @@ pub struct Learned {
     pub error: f64,
     /// Share of left-out rows whose class is missed; None for numbers.
     pub missed: Option<f64>,
-    /// Mean −ln p of the true class over left-out rows, as calibrated; None for numbers.
+    /// Mean −ln p of the true class over left-out rows, as calibrated by the other half of them; None for numbers.
     pub log_loss: Option<f64>,
     /// Weights of the input columns; None: they were not tried.
     pub weights: Option<FoundWeights>,
@@ -127,7 +128,8 @@ pub struct Learned {
     pub warnings: Vec<String>,
 }
 
-/// Predictions of rows that were left out, or held out where columns are weighted.
+/// Predictions of rows that were left out, or held out where columns are weighted. Those of classes have the shifts that the
+/// other half of these rows asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
     /// The labels of these rows.
@@ -249,7 +251,8 @@ impl Learner {
         let left_out = mean(members.iter().map(|&at| &seen.predictions[at]));
         let counts = seen.counts.as_ref();
         let error = squared_error(&left_out, &seen.labels, counts);
-        let (sharpness, log_loss) = calibrate(&left_out, &seen.labels, counts);
+        let Calibration { sharpness, shifts } = Calibration::fit(&left_out, &seen.labels, counts);
+        let (left_out, log_loss) = Calibration::by_halves(&left_out, &seen.labels, counts, self.seed);
         let tried = attempts(&trials, &members, &seen);
         let all_rows = chosen.len() == rows.n();
         let mut maps = Vec::with_capacity(members.len());
@@ -276,6 +279,7 @@ impl Learner {
         let left_out = LeftOut::of(&left_out, seen.labels, seen.counts.as_ref(), self.seed)?;
         let basis = first.basis.clone();
         let mut map = first.features(scaling)?;
+        maps.iter_mut().for_each(|member| member.expansion.shift(&shifts));
         map.predictor = Some(Predictor { members: maps, classes, sharpness });
         let warnings = map.warnings.iter().cloned().chain(copies).collect();
         Ok(Learned { map, basis, tried, error, missed, log_loss, weights, left_out, warnings })
@@ -677,37 +681,6 @@ fn squared_error(predicted: &Mat<f64>, labels: &Labels, counts: Option<&Weights>
     let off = |i: usize, j: usize| (labels.target(i, j) - predicted[(i, j)]).powi(2);
     let of_row = |i: usize| weight(counts, i) * (0..c).map(|j| off(i, j)).sum::<f64>();
     (0..n).map(of_row).sum::<f64>() / (total(counts, n) * c as f64)
-}
-
-/// What to multiply scores by so that left-out rows have the smallest mean −ln p of their class, and that loss. A class of n rows
-/// is given (n+1)/(n+2) of a row's probability (Platt 1999): where all are right, no probability would be too large else.
-fn calibrate(scores: &Mat<f64>, labels: &Labels, counts: Option<&Weights>) -> (f64, Option<f64>) {
-    let Labels::Classes { codes, names } = labels else { return (1.0, None) };
-    let mut sizes = vec![0.0; names.len()];
-    codes.iter().for_each(|&code| sizes[code] += 1.0);
-    let others = names.len().saturating_sub(1).max(1) as f64;
-    let loss_of = |log_sharpness: f64, shares: &dyn Fn(usize) -> f64| {
-        let mut p = scores.clone();
-        softmax(&mut p, log_sharpness.exp());
-        let ln = |i: usize, j: usize| p[(i, j)].max(1e-15).ln();
-        let of_row = |(i, &code): (usize, &usize)| {
-            let share = shares(code);
-            let rest = (1.0 - share) / others;
-            let all: f64 = if rest > 0.0 { (0..p.ncols()).map(|j| ln(i, j)).sum() } else { 0.0 };
-            -weight(counts, i) * ((share - rest) * ln(i, code) + rest * all)
-        };
-        codes.iter().enumerate().map(of_row).sum::<f64>() / total(counts, codes.len())
-    };
-    let loss = |log_sharpness: f64| loss_of(log_sharpness, &|code| (sizes[code] + 1.0) / (sizes[code] + 2.0));
-    // The loss has one minimum: golden section.
-    let golden = (5f64.sqrt() - 1.0) / 2.0;
-    let (mut low, mut high) = (0.01f64.ln(), 1_000f64.ln());
-    while high - low > 1e-3 {
-        let (a, b) = (high - golden * (high - low), low + golden * (high - low));
-        if loss(a) <= loss(b) { high = b } else { low = a }
-    }
-    let middle = f64::midpoint(low, high);
-    (middle.exp(), Some(loss_of(middle, &|_| 1.0).max(0.0)))
 }
 
 fn attempts(trials: &[Trial], members: &[usize], seen: &Seen) -> Vec<Attempt> {

@@ -1,7 +1,7 @@
 //! Ridge regression and least squares on the labels.
 //!
 //! Classes are one-hot columns, and the class with the largest fitted value wins. Ridge: one decomposition gives every
-//! penalty and every leave-one-out prediction ([`Ridge`]); of the penalties 10^{−8, …, 4} × the mean eigenvalue the one
+//! penalty and every leave-one-out prediction ([`Ridge`]); of the penalties 10^{−8, −7.5, …, 4} × the mean eigenvalue the one
 //! with the smallest error is taken. Least squares: a triangular factor of the centred rows, panel by panel, and its
 //! singular values; those below eps·max(n, p) of the largest count as 0.
 //!

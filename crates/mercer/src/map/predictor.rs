@@ -80,7 +80,7 @@ fn largest(scores: &Mat<f64>, i: usize) -> usize {
 }
 
 /// Rows of scores to rows of probabilities.
-pub(crate) fn softmax(scores: &mut Mat<f64>, sharpness: f64) {
+fn softmax(scores: &mut Mat<f64>, sharpness: f64) {
     for i in 0..scores.nrows() {
         let most = scores.row(i).iter().copied().fold(f64::NEG_INFINITY, f64::max);
         scores.row_mut(i).iter_mut().for_each(|v| *v = (sharpness * (*v - most)).exp());

@@ -31,8 +31,8 @@ pub fn ridge_fits(train: &Matrix, y: &Matrix, test: &Matrix) -> Matrix {
     let side = train.len().min(width(train));
     let mean = z.iter().map(|row| dot(row, row)).sum::<f64>() / side as f64;
     let mut best = (f64::INFINITY, 0.0);
-    for exponent in -8..=4 {
-        let penalty = mean * 10f64.powi(exponent);
+    for step in -16..=8 {
+        let penalty = mean * 10f64.powf(f64::from(step) / 2.0);
         let error = ridge_loo_error(train, y, penalty);
         if error < best.0 {
             best = (error, penalty);
