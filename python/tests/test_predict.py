@@ -194,7 +194,8 @@ def test_left_out_rows_are_predicted_as_well_as_new_ones():
 
     model = AutoClassifier().fit(*cells(1200))
     assert model.tried_[0]["weighted"]
-    assert abs(model.left_out_score_ - model.score(*cells(2000))) < 0.05
+    # Rows held out are predicted from two thirds of them: from 13 rows a class in place of 19.
+    assert abs(model.left_out_score_ - model.score(*cells(2000))) < 0.07
 
 
 def test_numbers_are_predicted_in_their_own_unit():
