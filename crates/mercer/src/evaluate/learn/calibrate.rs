@@ -16,8 +16,9 @@ use crate::data::labels::Labels;
 use crate::data::weights::{Weights, total, weight};
 use crate::random;
 
-/// The precision of the shifts before any row is seen: that of two rows whose probability is one half, or so.
-const PRIOR: f64 = 2.0;
+/// The precision of s·d before any row is seen: that of about forty rows whose probability is one half. Less lets few rows that are
+/// missed among many shift scores by chance.
+const PRIOR: f64 = 10.0;
 
 /// The least and the largest sharpness.
 const SHARPNESS: (f64, f64) = (0.01, 1_000.0);
@@ -243,7 +244,7 @@ mod tests {
                 sum -= target * (e[j] / e.iter().sum::<f64>()).ln();
             }
         }
-        (sum + intercepts.iter().map(|b| b * b).sum::<f64>()) / codes.len() as f64
+        (sum + PRIOR / 2.0 * intercepts.iter().map(|b| b * b).sum::<f64>()) / codes.len() as f64
     }
 
     #[test]
