@@ -176,13 +176,8 @@ impl Adviser {
             }
             fitted => Some(fitted?),
         };
-        let mut inner: Vec<(String, f64, f64)> = fit
-            .iter()
-            .map(|&at| (candidates[at].spec.name.to_string(), scores[at].mean(), scores[at].standard_error()))
-            .chain([("raw".to_string(), raw.mean(), raw.standard_error())])
-            .collect();
-        inner.sort_by(|a, b| b.1.total_cmp(&a.1));
-        advice.inner = inner;
+        let of_fit = fit.iter().map(|&at| (candidates[at].spec.name, &scores[at]));
+        advice.inner = best_first(of_fit.chain([("raw", &raw)]));
         explain(advice, &raw, &scores[advised], measure);
         Ok(fitted)
     }
@@ -274,6 +269,14 @@ fn candidates_for(choice: Choice, labels: &Labels) -> Result<Vec<Pipeline>> {
         Labels::Numbers(_) | Labels::Several { .. } => all.push(with("kpls", &[("n_components", features)])?),
     }
     Ok(all)
+}
+
+/// Names with mean scores and their standard errors, best first.
+fn best_first<'a>(all: impl Iterator<Item = (&'a str, &'a Scores)>) -> Vec<(String, f64, f64)> {
+    let mut all: Vec<(String, f64, f64)> =
+        all.map(|(name, scores)| (name.to_string(), scores.mean(), scores.standard_error())).collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    all
 }
 
 fn explain(advice: &mut Advice, raw: &Scores, best: &Scores, measure: Measure) {

@@ -287,7 +287,7 @@ mod tests {
         let (shifted, loss) = Calibration::by_halves(&scores, &labels, None, 0);
         let shift = |i: usize, j: usize| (1e9 * (shifted[(i, j)] - scores[(i, j)])).round() as i64;
         let mut kinds: Vec<[i64; 3]> = (0..90).map(|i| [shift(i, 0), shift(i, 1), shift(i, 2)]).collect();
-        kinds.sort();
+        kinds.sort_unstable();
         kinds.dedup();
         assert_eq!(kinds.len(), 2);
         let all = Calibration::fit(&scores, &labels, None);
