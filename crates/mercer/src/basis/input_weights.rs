@@ -3,10 +3,10 @@
 //!   f = ridge on the kernel's coordinates;  θ_j ← √mean_i (∂f(x_i)/∂x_j)², summed over the classes;  again with the new θ
 //!
 //! A round is one pass of that. γ is searched anew in every round, and folds decide how many rounds are used: 0 leaves all
-//! columns as they are. Weights have a mean square of 1.
+//! columns as they are. Weights are the mean of the folds' and have a mean square of 1.
 //!
-//! cost    4·(rounds + 1) searches of γ by leave-one-out on at most 2 000 rows, all but the first among the neighbours of the last
-//!         one's result, and their slopes, n·p·m·c flops a round
+//! cost    3·(rounds + 1) + 1 searches of γ by leave-one-out on at most 2 000 rows, all but the first among the neighbours of
+//!         an earlier one's result, and their slopes, n·p·m·c flops a round
 //! source  Radhakrishnan et al. 2024 (recursive feature machines, the diagonal); SKFE, sec. 3 (kernel parameters as a
 //!         choice of features)
 //! differs left-out error is that of rows which neither θ nor the ridge has seen: leave-one-out given θ is too kind, as θ

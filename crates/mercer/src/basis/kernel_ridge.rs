@@ -4,8 +4,8 @@
 //!   M α + b = y,  Σ α_i = 0,  M = K + λW⁻¹        f(x) = Σ α_i k(x, x_i) + b
 //!   left out: y_i − α_i/G_ii,  G = M⁻¹ − M⁻¹11ᵀM⁻¹/(1ᵀM⁻¹1)
 //!
-//! W holds what each row counts. The penalty λ is followed downhill by half decades, as in `ridge_near`, on at most 1500 rows: it is
-//! that of the noise, which does not grow with the rows.
+//! W holds what each row counts. The penalty λ is followed downhill by half decades, as in `ridge_near`, on at most 1500 rows:
+//! it is that of the noise, which does not grow with the rows.
 //!
 //! cost    n² kernel values and n³/3 flops, n³/3 more for what is left out; memory 2·n² numbers
 //! source  Saunders, Gammerman & Vovk 1998 (kernel ridge); Cawley 2006 (rows left out, with an intercept)

@@ -7,7 +7,7 @@
 //! Members are maps whose features are scores, so that the whole is a [`Predictor`] in a [`FeatureMap`]; the map's own features
 //! are the coordinates of the best member.
 //!
-//! cost    2 kernels × 8 widths × n·300² on at most 2500 rows, 16 searches of about 3 widths × n·200² for input weights on 2000,
+//! cost    2 kernels × 8 widths × n·300² on at most 2500 rows, 13 searches of about 3 widths × n·200² for input weights on 2000,
 //!         4·n·m² for 1000 components of at most 5000 rows, and n³ where all rows are landmarks; in the end n³/3 on all
 //!         rows, or 2·n·m² where they are too many; memory 3·n² numbers for the rows looked at
 //! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); for probabilities see `learn/calibrate.rs`
