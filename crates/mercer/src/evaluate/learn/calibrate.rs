@@ -5,7 +5,7 @@
 //! Ridge draws its scores towards the share of each class, and those of small classes farthest: a shift gives back what new rows
 //! of such a class lose. The prior keeps shifts small where few rows ask for them.
 //!
-//! cost    n·c exponentials a step, a few hundred steps
+//! cost    n·c exponentials a step, some ten steps
 //! source  Platt 1999 (targets, and an intercept beside the slope); Guo et al. 2017 (one sharpness for all classes)
 //! differs a class of n rows is given (n+1)/(n+2) of a row's probability: where all are right, no probability would be too
 //!         large else. What is told of rows left out is by halves, each with what the other half asks for
@@ -23,12 +23,12 @@ const PRIOR: f64 = 10.0;
 /// The least and the largest sharpness.
 const SHARPNESS: (f64, f64) = (0.01, 1_000.0);
 
-/// Rounds of sharpness and shifts in turn, and steps of the shifts in a round.
-const ROUNDS: usize = 10;
-const STEPS: usize = 20;
+/// The most steps, and the shortest part of one that is tried.
+const STEPS: usize = 100;
+const SHORTEST: f64 = 1e-3;
 
-/// Where a round gains no more than this a row, it was the last.
-const GAIN: f64 = 1e-6;
+/// Where a step gains no more than this a row, it was the last.
+const GAIN: f64 = 1e-8;
 
 /// How scores become probabilities.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +48,12 @@ struct Scored<'a> {
     counts: Vec<f64>,
     /// The share of a row's probability that its class is given, by class.
     shares: &'a [f64],
+}
+
+/// What a step takes off.
+struct Step {
+    sharpness: f64,
+    intercepts: Vec<f64>,
 }
 
 impl Calibration {
@@ -74,13 +80,13 @@ impl Calibration {
         let (mut shifted, mut loss) = (scores.clone(), 0.0);
         for (seen, unseen) in [halves, (halves.1, halves.0)] {
             let found = Scored::of(scores, codes, counts, &shares, seen).calibration();
+            let other = Scored::of(scores, codes, counts, &shares, unseen);
+            let intercepts: Vec<f64> = found.shifts.iter().map(|d| found.sharpness * d).collect();
+            other.each(found.sharpness, &intercepts, |at, _, ln| {
+                loss -= weight(counts, unseen[at]) * ln(codes[unseen[at]]);
+            });
             for &i in unseen {
-                let row: Vec<f64> = (0..names.len()).map(|j| scores[(i, j)] + found.shifts[j]).collect();
-                row.iter().enumerate().for_each(|(j, &v)| shifted[(i, j)] = v);
-                let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let sum: f64 = row.iter().map(|v| (found.sharpness * (v - most)).exp()).sum();
-                let ln = found.sharpness * (row[codes[i]] - most) - sum.ln();
-                loss -= weight(counts, i) * ln.max(1e-15f64.ln());
+                shifted.row_mut(i).iter_mut().zip(&found.shifts).for_each(|(score, shift)| *score += shift);
             }
         }
         (shifted, Some((loss / total(counts, codes.len())).max(0.0)))
@@ -112,24 +118,27 @@ impl<'a> Scored<'a> {
     }
 
     fn calibration(&self) -> Calibration {
-        let (low, high) = (SHARPNESS.0.ln(), SHARPNESS.1.ln());
         let mut intercepts = vec![0.0; self.shares.len()];
-        let mut log_sharpness = self.best_sharpness(&intercepts, low, high);
-        let mut loss = self.loss(log_sharpness.exp(), &intercepts);
-        for _ in 0..ROUNDS {
+        let mut sharpness = self.best_sharpness(&intercepts, SHARPNESS.0.ln(), SHARPNESS.1.ln()).exp();
+        let mut loss = self.loss(sharpness, &intercepts);
+        for _ in 0..STEPS {
+            let step = self.step(sharpness, &intercepts);
             let before = loss;
-            loss = self.improve(log_sharpness.exp(), &mut intercepts, loss);
-            let near = ((log_sharpness - 1.0).max(low), (log_sharpness + 1.0).min(high));
-            let next = self.best_sharpness(&intercepts, near.0, near.1);
-            let with_next = self.loss(next.exp(), &intercepts);
-            if with_next < loss {
-                (log_sharpness, loss) = (next, with_next);
+            let mut part = 1.0;
+            while part > SHORTEST && loss >= before {
+                let next: Vec<f64> =
+                    intercepts.iter().zip(&step.intercepts).map(|(b, step)| b - part * step).collect();
+                let sharper = (sharpness - part * step.sharpness).clamp(SHARPNESS.0, SHARPNESS.1);
+                let with_next = self.loss(sharper, &next);
+                if with_next < loss {
+                    (intercepts, sharpness, loss) = (next, sharper, with_next);
+                }
+                part /= 2.0;
             }
             if before - loss <= GAIN {
                 break;
             }
         }
-        let sharpness = log_sharpness.exp();
         Calibration { sharpness, shifts: intercepts.into_iter().map(|b| b / sharpness).collect() }
     }
 
@@ -143,31 +152,33 @@ impl<'a> Scored<'a> {
         f64::midpoint(low, high)
     }
 
-    /// Better intercepts b = s·d, and their loss. A step divides slopes by twice the curvature along each, which is at least
-    /// the curvature along all together.
-    fn improve(&self, sharpness: f64, intercepts: &mut Vec<f64>, mut loss: f64) -> f64 {
+    /// What Newton's method takes off sharpness and intercepts b = s·d, with twice the curvature along each intercept in place of
+    /// their curvatures together, which are at most that: the matrix is a diagonal but for the sharpness.
+    fn step(&self, sharpness: f64, intercepts: &[f64]) -> Step {
         let c = intercepts.len();
-        for _ in 0..STEPS {
-            let (mut slopes, mut curvatures) = (vec![0.0; c], vec![0.0; c]);
-            self.each(sharpness, intercepts, |i, p, _| {
-                let (share, rest) = self.target(i);
-                let count = self.counts[i];
-                for j in 0..c {
-                    let target = if j == self.codes[i] { share } else { rest };
-                    slopes[j] += count * (p[j] - target);
-                    curvatures[j] += count * p[j] * (1.0 - p[j]);
-                }
-            });
-            let prior = PRIOR / self.codes.len() as f64;
-            let step = |j: usize| (slopes[j] + prior * intercepts[j]) / (2.0 * curvatures[j] + prior);
-            let next: Vec<f64> = (0..c).map(|j| intercepts[j] - step(j)).collect();
-            let with_next = self.loss(sharpness, &next);
-            if with_next >= loss - 0.01 * GAIN {
-                break;
+        let prior = PRIOR / self.codes.len() as f64;
+        let (mut slope, mut curvature) = (0.0, 0.0);
+        let mut slopes: Vec<f64> = intercepts.iter().map(|b| prior * b).collect();
+        let (mut curvatures, mut mixed) = (vec![prior; c], vec![0.0; c]);
+        self.each(sharpness, intercepts, |i, p, _| {
+            let (count, scores) = (self.counts[i], &self.scores[i * c..(i + 1) * c]);
+            let (share, rest) = self.target(i);
+            let mean: f64 = p.iter().zip(scores).map(|(p, f)| p * f).sum();
+            for j in 0..c {
+                let off = p[j] - if j == self.codes[i] { share } else { rest };
+                slope += count * off * scores[j];
+                slopes[j] += count * off;
+                curvature += count * p[j] * (scores[j] - mean).powi(2);
+                curvatures[j] += 2.0 * count * p[j] * (1.0 - p[j]);
+                mixed[j] += count * p[j] * (scores[j] - mean);
             }
-            (*intercepts, loss) = (next, with_next);
-        }
-        loss
+        });
+        let of = |j: usize| mixed[j] / curvatures[j];
+        let left = curvature - (0..c).map(|j| of(j) * mixed[j]).sum::<f64>();
+        let along = slope - (0..c).map(|j| of(j) * slopes[j]).sum::<f64>();
+        let sharpness = if left > 1e-12 * curvature { along / left } else { 0.0 };
+        let intercepts = (0..c).map(|j| (slopes[j] - mixed[j] * sharpness) / curvatures[j]).collect();
+        Step { sharpness, intercepts }
     }
 
     /// The mean loss of a row, with the prior's part.
