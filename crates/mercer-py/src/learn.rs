@@ -1,10 +1,10 @@
 //! Predictions and input weights for Python.
 
-use mercer::basis::input_weights::{FoundWeights, InputWeights};
 use mercer::data::Scale;
 use mercer::evaluate::held_out::Score;
 use mercer::evaluate::learn::{Learned, Learner};
 use mercer::kernel::Shape;
+use mercer::select::input_weights::{FoundWeights, InputWeights};
 use mercer::{FeatureMap, Options};
 use numpy::PyArray1;
 use pyo3::prelude::*;

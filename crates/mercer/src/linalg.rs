@@ -230,20 +230,21 @@ impl Cholesky {
         solve_upper_triangular_in_place(self.0.transpose(), b, Par::Seq);
     }
 
-    /// The diagonal of A⁻¹, in n³/3 flops: squared lengths of the columns of L⁻¹, which are 0 above the diagonal.
-    pub(crate) fn inverse_diagonal(&self, monitor: &Monitor) -> Result<Vec<f64>> {
+    /// The last `count` numbers of the diagonal of A⁻¹, in count³/3 flops: squared lengths of the columns of L⁻¹, which are 0
+    /// above the diagonal.
+    pub(crate) fn inverse_diagonal(&self, count: usize, monitor: &Monitor) -> Result<Vec<f64>> {
         const BLOCK_COLUMNS: usize = 128;
         let n = self.0.nrows();
         let part = |at: usize| {
-            let start = at * BLOCK_COLUMNS;
+            let start = n - count + at * BLOCK_COLUMNS;
             let below = self.0.as_ref().get(start.., start..);
             let mut columns =
                 Mat::from_fn(n - start, BLOCK_COLUMNS.min(n - start), |i, j| f64::from(u8::from(i == j)));
             solve_lower_triangular_in_place(below, columns.as_mut(), Par::Seq);
             columns.col_iter().map(|column| column.squared_norm_l2()).collect::<Vec<f64>>()
         };
-        let mut diagonal = Vec::with_capacity(n);
-        in_order(n.div_ceil(BLOCK_COLUMNS), 8 * n * BLOCK_COLUMNS, monitor, part, |part| {
+        let mut diagonal = Vec::with_capacity(count);
+        in_order(count.div_ceil(BLOCK_COLUMNS), 8 * n * BLOCK_COLUMNS, monitor, part, |part| {
             diagonal.extend(part);
             Ok(())
         })?;

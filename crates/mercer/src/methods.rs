@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::basis::input_weights::InputWeights;
 use crate::basis::{Basis, Method};
 use crate::data::table::nearest_name;
 use crate::error::{Error, Result};
 use crate::extract::{self, Extractor, Queries};
+use crate::select::input_weights::InputWeights;
 use crate::select::{self, Keep, Selector};
 use crate::spec::{FromValues, Registered, Values};
 use crate::systems;

@@ -9,7 +9,6 @@ mod columns;
 
 pub use columns::{ColumnSelection, FittedColumns};
 
-use crate::basis::input_weights::{FoundWeights, InputWeights};
 use crate::basis::{Basis, FittedBasis, Method, Precision};
 use crate::data::labels::Labels;
 use crate::data::needs::Needs;
@@ -24,6 +23,7 @@ use crate::linalg::waiting;
 use crate::map::FeatureMap;
 use crate::methods::{self, MethodSpec, Stage};
 use crate::options::{Options, bytes, raise_budget};
+use crate::select::input_weights::{FoundWeights, InputWeights};
 use crate::select::kffs::votes::table_bytes;
 use crate::select::{Keep, Scores, Selection};
 use crate::spec::{Parameter, Values, parameters_of};

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use clap::ArgMatches;
-use mercer::basis::input_weights::FoundWeights;
 use mercer::data::Table;
 use mercer::evaluate::held_out::Score;
 use mercer::evaluate::learn::{Attempt, Learned, Learner};
 use mercer::map::Facts;
+use mercer::select::input_weights::FoundWeights;
 use mercer::{Error, Labels, Result};
 
 use super::output_target::OutputTarget;

@@ -4,20 +4,20 @@
 //!   M α + b = y,  Σ α_i = 0,  M = K + λW⁻¹        f(x) = Σ α_i k(x, x_i) + b
 //!   left out: y_i − α_i/G_ii,  G = M⁻¹ − M⁻¹11ᵀM⁻¹/(1ᵀM⁻¹1)
 //!
-//! W holds what each row counts. The penalty λ is followed downhill by half decades, as in `ridge_near`, on at most 1500 rows:
+//! W holds what each row counts. The penalty λ is followed downhill by half decades, as in `ridge_near`, on at most 1000 rows:
 //! it is that of the noise, which does not grow with the rows.
 //!
-//! cost    n² kernel values and n³/3 flops, n³/3 more for what is left out; memory 2·n² numbers
+//! cost    n² kernel values and n³/3 flops, k³/3 more for k rows left out, which come last in the factor; memory n² numbers
 //! source  Saunders, Gammerman & Vovk 1998 (kernel ridge); Cawley 2006 (rows left out, with an intercept)
 //! differs of several minima of the error it may not be the lowest
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 
 use super::expansion::{Expansion, Landmarks};
 use super::ridge::half_decades;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
-use crate::data::weights::{Weights, total, weight};
+use crate::data::weights::{Weights, weight};
 use crate::error::Result;
 use crate::kernel::{Gram, Kernel};
 use crate::linalg::Cholesky;
@@ -26,7 +26,7 @@ use crate::monitor::Monitor;
 use crate::random;
 
 /// Rows by which penalties are compared.
-const COMPARED: usize = 1_500;
+const COMPARED: usize = 1_000;
 
 /// Half decades about the first penalty within which the best one is sought.
 const STEPS: i32 = 12;
@@ -45,7 +45,7 @@ pub(crate) struct KernelRidge<'a> {
 pub(crate) struct Solution {
     /// Rows to outputs, in the unit of the labels.
     pub(crate) expansion: Expansion,
-    /// What is predicted for every row from all others, n×c, in the unit of the labels.
+    /// What is predicted for the rows asked for from all others, in the unit of the labels.
     pub(crate) left_out: Mat<f64>,
     /// Their mean squared error, in the unit that all ridge here has: `Labels::centered_by`.
     pub(crate) error: f64,
@@ -63,30 +63,53 @@ struct Solved {
     ones: Vec<f64>,
 }
 
-/// Bytes that are needed for n rows.
+/// Bytes that are needed for n rows: the values, and as much again for what is computed from them.
 pub(crate) fn bytes_for(n: usize) -> u64 {
-    24 * (n as u64).saturating_mul(n as u64)
+    16 * (n as u64).saturating_mul(n as u64)
 }
 
 impl KernelRidge<'_> {
-    /// Ridge with the best penalty near this one, and what is left out; None where it cannot be solved.
-    pub(crate) fn near(&self, penalty: f64) -> Result<Option<Solution>> {
+    /// Ridge with the best penalty near this one, and what is predicted for these rows from all others; None where it cannot be
+    /// solved.
+    pub(crate) fn near(&self, penalty: f64, asked: &[usize]) -> Result<Option<Solution>> {
+        let penalty = self.best_penalty(penalty)?;
+        // Those rows last, for which the inverse is needed.
+        let mut is_asked = vec![false; self.rows.n()];
+        asked.iter().for_each(|&i| is_asked[i] = true);
+        let order: Vec<usize> =
+            (0..is_asked.len()).filter(|&i| !is_asked[i]).chain(asked.iter().copied()).collect();
+        let weights = self.weights.map(|weights| weights.select(&order));
+        let (rows, labels) = (self.rows.select(&order), self.labels.select(&order));
+        let ordered = KernelRidge { rows: &rows, labels: &labels, weights: weights.as_ref(), ..*self };
+        let Some(solved) = ordered.solved(ordered.values()?, penalty)? else { return Ok(None) };
+        let mut found = ordered.solution(&solved, asked.len(), penalty)?;
+        let mut alpha = Mat::zeros(order.len(), solved.alpha.ncols());
+        order.iter().enumerate().for_each(|(at, &i)| alpha.row_mut(i).copy_from(solved.alpha.row(at)));
+        found.expansion = self.expansion(&Solved { alpha, ..solved });
+        Ok(Some(found))
+    }
+
+    /// Ridge with the best penalty near this one; None where it cannot be solved.
+    pub(crate) fn fit_near(&self, penalty: f64) -> Result<Option<Expansion>> {
+        self.at(self.best_penalty(penalty)?)
+    }
+
+    /// Ridge with this penalty; None where it cannot be solved.
+    pub(crate) fn at(&self, penalty: f64) -> Result<Option<Expansion>> {
+        Ok(self.solved(self.values()?, penalty)?.map(|solved| self.expansion(&solved)))
+    }
+
+    /// The best penalty near this one, by some of many rows; this one where none can be solved.
+    fn best_penalty(&self, penalty: f64) -> Result<f64> {
         let n = self.rows.n();
         if n <= COMPARED {
-            return self.best_near(penalty);
+            return Ok(self.best_near(penalty)?.map_or(penalty, |found| found.penalty));
         }
         let chosen = random::sample(n, COMPARED, 0);
         let weights = self.weights.map(|weights| weights.select(&chosen));
         let (rows, labels) = (self.rows.select(&chosen), self.labels.select(&chosen));
         let few = KernelRidge { rows: &rows, labels: &labels, weights: weights.as_ref(), ..*self };
-        let penalty = few.best_near(penalty)?.map_or(penalty, |found| found.penalty);
-        let solved = self.solved(&self.values()?, penalty)?;
-        solved.map(|solved| self.solution(&solved, penalty)).transpose()
-    }
-
-    /// Ridge with this penalty; None where it cannot be solved.
-    pub(crate) fn at(&self, penalty: f64) -> Result<Option<Expansion>> {
-        Ok(self.solved(&self.values()?, penalty)?.map(|solved| self.expansion(&solved)))
+        Ok(few.best_near(penalty)?.map_or(penalty, |found| found.penalty))
     }
 
     /// Downhill from this penalty by the left-out error of all rows.
@@ -94,8 +117,8 @@ impl KernelRidge<'_> {
         let values = self.values()?;
         let attempt = |step: i32| -> Result<Option<Solution>> {
             let penalty = penalty * half_decades(step);
-            let solved = self.solved(&values, penalty)?;
-            solved.map(|solved| self.solution(&solved, penalty)).transpose()
+            let solved = self.solved(copied(values.as_ref()), penalty)?;
+            solved.map(|solved| self.solution(&solved, self.rows.n(), penalty)).transpose()
         };
         let Some(mut best) = attempt(0)?.filter(|found| found.error.is_finite()) else { return Ok(None) };
         // More landmarks fit more, and need a smaller penalty more often than a larger one.
@@ -116,16 +139,14 @@ impl KernelRidge<'_> {
 
     /// K, of which the lower half is used.
     fn values(&self) -> Result<Mat<f64>> {
-        let n = self.rows.n();
-        let values = Gram::new(self.kernel, self.rows)?.whole(self.monitor)?;
-        Ok(copied(MatRef::from_column_major_slice(&values, n, n)))
+        Gram::new(self.kernel, self.rows)?.whole_matrix(self.monitor)
     }
 
-    fn solved(&self, values: &Mat<f64>, penalty: f64) -> Result<Option<Solved>> {
+    /// The values become the factor.
+    fn solved(&self, mut values: Mat<f64>, penalty: f64) -> Result<Option<Solved>> {
         let n = values.nrows();
-        let mut penalised = copied(values.as_ref());
-        (0..n).for_each(|i| penalised[(i, i)] += penalty / weight(self.weights, i));
-        let Some(factor) = Cholesky::watched(penalised, self.monitor)? else { return Ok(None) };
+        (0..n).for_each(|i| values[(i, i)] += penalty / weight(self.weights, i));
+        let Some(factor) = Cholesky::watched(values, self.monitor)? else { return Ok(None) };
         let (y, c, _) = self.labels.centered_by(self.weights);
         let mut solution = Mat::from_fn(n, c + 1, |i, j| if j < c { y[i * c + j] } else { 1.0 });
         factor.solve(&mut solution);
@@ -150,20 +171,25 @@ impl KernelRidge<'_> {
         }
     }
 
-    fn solution(&self, solved: &Solved, penalty: f64) -> Result<Solution> {
-        let (n, c) = (self.rows.n(), solved.alpha.ncols());
-        let inverse = solved.factor.inverse_diagonal(self.monitor)?;
+    /// With the last `count` rows left out.
+    fn solution(&self, solved: &Solved, count: usize, penalty: f64) -> Result<Solution> {
+        let c = solved.alpha.ncols();
+        let first = self.rows.n() - count;
+        let inverse = solved.factor.inverse_diagonal(count, self.monitor)?;
         let all: f64 = solved.ones.iter().sum();
-        let own = |i: usize| {
+        let own = |at: usize| {
             // A row that determines its own fit counts as if 1e−10 of it were left, as in `ridge`.
-            let least = 1e-10 * weight(self.weights, i) / penalty;
-            (inverse[i] - solved.ones[i].powi(2) / all).max(least)
+            let least = 1e-10 * weight(self.weights, first + at) / penalty;
+            (inverse[at] - solved.ones[first + at].powi(2) / all).max(least)
         };
-        let off = Mat::from_fn(n, c, |i, j| solved.alpha[(i, j)] / own(i));
-        let of_row = |i: usize| weight(self.weights, i) * (0..c).map(|j| off[(i, j)].powi(2)).sum::<f64>();
-        let error = (0..n).map(of_row).sum::<f64>() / (total(self.weights, n) * c as f64);
+        let off = Mat::from_fn(count, c, |at, j| solved.alpha[(first + at, j)] / own(at));
+        let of_row =
+            |at: usize| weight(self.weights, first + at) * (0..c).map(|j| off[(at, j)].powi(2)).sum::<f64>();
+        let counted: f64 = (first..first + count).map(|i| weight(self.weights, i)).sum();
+        let error = (0..count).map(of_row).sum::<f64>() / (counted * c as f64);
         let units = self.labels.centered_by(self.weights).2;
-        let left_out = Mat::from_fn(n, c, |i, j| self.labels.target(i, j) - units[j] * off[(i, j)]);
+        let left_out =
+            Mat::from_fn(count, c, |at, j| self.labels.target(first + at, j) - units[j] * off[(at, j)]);
         Ok(Solution { expansion: self.expansion(solved), left_out, error, penalty })
     }
 }
@@ -206,7 +232,9 @@ mod tests {
             };
             // From farther away it may end in another minimum.
             for factor in [0.1, 1.0, 10.0] {
-                let found = ridge.near(factor * expected.tried.absolute).expect("ridge").expect("a solution");
+                let all: Vec<usize> = (0..n).collect();
+                let found =
+                    ridge.near(factor * expected.tried.absolute, &all).expect("ridge").expect("a solution");
                 assert!(
                     (found.penalty / expected.tried.absolute - 1.0).abs() < 1e-9,
                     "{source} from {factor}"
@@ -217,6 +245,15 @@ mod tests {
                 assert!((of(&found.expansion) - of(&expected.expansion)).norm_max() < 1e-5, "{source}");
                 let again = ridge.at(found.penalty).expect("ridge").expect("a solution");
                 assert_eq!(of(&again), of(&found.expansion));
+                let some: Vec<usize> = (0..n).filter(|i| i % 3 == 1).collect();
+                let part = ridge.near(found.penalty, &some).expect("ridge").expect("a solution");
+                assert!((of(&part.expansion) - of(&again)).norm_max() < 1e-9, "{source}");
+                for (at, &i) in some.iter().enumerate() {
+                    let apart = part.left_out.row(at) - found.left_out.row(i);
+                    assert!(apart.norm_max() < 1e-7, "{source}, row {i}");
+                }
+                let fitted = ridge.fit_near(found.penalty).expect("ridge").expect("a solution");
+                assert_eq!(of(&fitted), of(&again));
             }
         }
     }
@@ -238,8 +275,8 @@ mod tests {
             monitor: &monitor,
         };
         let solved =
-            ridge.solved(&ridge.values().expect("values"), penalty).expect("ridge").expect("a solution");
-        let found = ridge.solution(&solved, penalty).expect("a solution").left_out;
+            ridge.solved(ridge.values().expect("values"), penalty).expect("ridge").expect("a solution");
+        let found = ridge.solution(&solved, 40, penalty).expect("a solution").left_out;
         for i in 0..40 {
             let others: Vec<usize> = (0..40).filter(|&j| j != i).collect();
             let of_others = (table.rows.select(&others), labels.select(&others), weights.select(&others));

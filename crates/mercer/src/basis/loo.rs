@@ -241,7 +241,8 @@ pub(crate) fn best_penalty(
     if features.p() > DECOMPOSED
         && let Some(ridge) = RidgeNear::new(features, y, weights, None, features.n(), monitor)?
     {
-        let predicted = ridge.left_out(features, y, weights, monitor)?;
+        let all: Vec<usize> = (0..features.n()).collect();
+        let predicted = ridge.left_out(features, y, weights, &all, monitor)?;
         let missed =
             if sketch.is_some() { 0.0 } else { missed_about_means(predicted.left_out, labels, weights) };
         return Ok(ridge.tried(predicted.error, missed));

@@ -44,7 +44,6 @@ pub(crate) mod ridge;
 mod ridge_near;
 pub(crate) mod kernel_ridge;
 pub(crate) mod predict;
-pub mod input_weights;
 pub(crate) mod preimage;
 pub(crate) mod gradient;
 

@@ -23,7 +23,7 @@ pub(crate) struct Predictions {
     pub(crate) expansion: Expansion,
     /// How left-out rows fared.
     pub(crate) tried: Tried,
-    /// What is predicted for every row from all others, n×c, in the unit of the labels.
+    /// What is predicted for every row from all others, or for those asked for, in the unit of the labels.
     pub(crate) left_out: Mat<f64>,
 }
 
@@ -37,25 +37,47 @@ pub(crate) fn ridge_on(
     near: Option<f64>,
     monitor: &Monitor,
 ) -> Result<Predictions> {
+    let all: Vec<usize> = (0..z.n()).collect();
+    ridge_leaving_out(coordinates, z, labels, weights, near, &all, monitor)
+}
+
+/// [`ridge_on`] that leaves out these rows alone, and has their error.
+pub(crate) fn ridge_leaving_out(
+    coordinates: &Expansion,
+    z: &Rows,
+    labels: &Labels,
+    weights: Option<&Weights>,
+    near: Option<f64>,
+    asked: &[usize],
+    monitor: &Monitor,
+) -> Result<Predictions> {
     let (y, c, units) = labels.centered_by(weights);
     let y = MatRef::from_row_major_slice(&y, z.n(), c);
     let target = (&units[..], &labels.target_means(weights)[..]);
     if z.p() > DECOMPOSED
         && let Some(ridge) = RidgeNear::new(z, y, weights, near, COMPARED, monitor)?
     {
-        let predicted = ridge.left_out(z, y, weights, monitor)?;
+        let predicted = ridge.left_out(z, y, weights, asked, monitor)?;
         let (line, tried) = ((&ridge.means[..], ridge.slopes()), ridge.tried(predicted.error, 0.0));
         let mut found = Predictions::new(coordinates, line, target, tried, predicted.left_out);
-        found.tried.missed = missed(&found.left_out, labels, weights);
+        let weights = weights.map(|weights| weights.select(asked));
+        found.tried.missed = missed(&found.left_out, &labels.select(asked), weights.as_ref());
         return Ok(found);
     }
     let ridge = Ridge::new(z, y, weights, monitor)?;
     let penalties = ridge.penalties();
     let (turned, z) = ridge.turned(z, monitor)?;
     let found = turned.left_out(&z, y, labels, &penalties, monitor)?;
-    let tried = best_of(&ridge, &penalties, &found);
+    let mut tried = best_of(&ridge, &penalties, &found);
     let slopes = ridge.weights(tried.absolute);
-    let left_out = turned.left_out_predictions(&z, y, tried.absolute, monitor)?;
+    let all = turned.left_out_predictions(&z, y, tried.absolute, monitor)?;
+    let left_out = Mat::from_fn(asked.len(), c, |at, j| all[(asked[at], j)]);
+    if asked.len() < z.n() {
+        let off = |at: usize, j: usize| (y[(asked[at], j)] - left_out[(at, j)]).powi(2);
+        let count = |at: usize| weight(weights, asked[at]);
+        let sum: f64 = (0..asked.len()).map(|at| count(at) * (0..c).map(|j| off(at, j)).sum::<f64>()).sum();
+        tried.error = sum / ((0..asked.len()).map(count).sum::<f64>() * c as f64);
+    }
     Ok(Predictions::new(coordinates, (&ridge.means, &slopes), target, tried, left_out))
 }
 

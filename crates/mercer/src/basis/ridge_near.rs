@@ -42,6 +42,8 @@ pub(super) struct RidgeNear {
     best: Attempt,
     /// Whether all rows were left out.
     is_complete: bool,
+    /// What all rows count.
+    total: f64,
 }
 
 /// What is predicted for rows that were left out.
@@ -102,8 +104,8 @@ impl RidgeNear {
             return Ok(None);
         }
         let penalty = half_decades(best.step);
-        let is_complete = chosen.len() == n;
-        Ok(Some(Self { means: sums.means, absolute: mean_value * penalty, penalty, best, is_complete }))
+        let (absolute, is_complete) = (mean_value * penalty, chosen.len() == n);
+        Ok(Some(Self { means: sums.means, absolute, penalty, best, is_complete, total }))
     }
 
     /// Weights of the features, m×c.
@@ -117,19 +119,23 @@ impl RidgeNear {
         Tried { gamma: 1.0, error, missed, penalty, absolute, size: self.means.len() }
     }
 
-    /// What is predicted for every row from all others; rows and labels are those it was made from.
+    /// What is predicted for these rows from all others; rows and labels are those it was made from.
     pub(super) fn left_out(
         &self,
         rows: &Rows,
         y: MatRef<'_, f64>,
         weights: Option<&Weights>,
+        asked: &[usize],
         monitor: &Monitor,
     ) -> Result<Predicted> {
-        if self.is_complete {
+        if self.is_complete && asked.len() == rows.n() {
             return Ok(self.best.predicted.clone());
         }
-        LeftOut { y, weights, total: total(weights, rows.n()), means: &self.means, monitor }
-            .of(rows, &self.best.solved)
+        let y = Mat::from_fn(asked.len(), y.ncols(), |at, j| y[(asked[at], j)]);
+        let weights = weights.map(|weights| weights.select(asked));
+        let (y, weights) = (y.as_ref(), weights.as_ref());
+        LeftOut { y, weights, total: self.total, means: &self.means, monitor }
+            .of(&rows.select(asked), &self.best.solved)
     }
 }
 
@@ -253,8 +259,14 @@ mod tests {
                 }
                 let slopes = ridge.weights(penalty);
                 assert!((found.slopes() - slopes).norm_max() < 1e-9, "{source} from {near:?}");
+                let all: Vec<usize> = (0..n).collect();
                 let predicted =
-                    found.left_out(&table.rows, y, weights.as_ref(), &monitor).expect("predictions");
+                    found.left_out(&table.rows, y, weights.as_ref(), &all, &monitor).expect("predictions");
+                let some = found.left_out(&table.rows, y, weights.as_ref(), &[3, 7], &monitor);
+                let some = some.expect("predictions").left_out;
+                for (at, i) in [3, 7].into_iter().enumerate() {
+                    assert!((some.row(at) - predicted.left_out.row(i)).norm_max() < 1e-12);
+                }
                 // Where some rows decide, it may be a penalty that is as good.
                 assert!(predicted.error < (1.0 + 1e-3) * expected.error, "{source} from {near:?}");
                 let left_out =

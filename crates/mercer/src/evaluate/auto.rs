@@ -8,13 +8,13 @@
 use super::advice::Advice;
 use super::advise::Adviser;
 use crate::basis::Method;
-use crate::basis::input_weights::{FoundWeights, InputWeights};
 use crate::basis::loo::penalty_alone;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::scale::{Scale, Scaling};
 use crate::error::{Error, Result};
 use crate::pipeline::FittedPipeline;
+use crate::select::input_weights::{FoundWeights, InputWeights};
 
 /// What was made, and why.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 //! Members are maps whose features are scores, so that the whole is a [`Predictor`] in a [`FeatureMap`]; the map's own features
 //! are the coordinates of the best member.
 //!
-//! cost    2 kernels × 8 widths × n·300² on at most 2500 rows, 13 searches of about 3 widths × n·200² for input weights on 2000,
+//! cost    2 kernels × 8 widths × n·300² on at most 2000 rows, 13 searches of about 3 widths × n·200² for input weights on 2000,
 //!         4·n·m² for 1000 components of at most 5000 rows, and n³ where all rows are landmarks; in the end n³/3 on all
 //!         rows, or 2·n·m² where they are too many; memory 3·n² numbers for the rows looked at
 //! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); for probabilities see `learn/calibrate.rs`
@@ -21,10 +21,9 @@ use std::borrow::Cow;
 
 use faer::Mat;
 
-use crate::basis::input_weights::{FoundWeights, HeldOut, InputWeights};
 use crate::basis::kernel_ridge::KernelRidge;
 use crate::basis::loo::{Looked, Tried, best};
-use crate::basis::predict::{missed, ridge_on};
+use crate::basis::predict::{missed, ridge_leaving_out};
 use crate::basis::{Basis, Expansion, FittedBasis, Method, Threshold};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -38,6 +37,7 @@ use crate::linalg::Cholesky;
 use crate::map::{Facts, FeatureMap, Predictor};
 use crate::options::Options;
 use crate::random;
+use crate::select::input_weights::{FoundWeights, HeldOut, InputWeights};
 
 use super::copies::copied_rows;
 use super::held_out::Score;
@@ -46,11 +46,14 @@ use calibrate::Calibration;
 
 /// Rows that are looked at, those of them with which widths and weights are compared, and components of the first bases.
 const FIRST_ROWS: usize = 5_000;
-const WIDTH_ROWS: usize = 2_500;
+const WIDTH_ROWS: usize = 2_000;
 const FIRST_SIZE: usize = 300;
 
 /// The most components that are tried unless told otherwise: up to so many rows can all be landmarks.
 const MAX_COMPONENTS: usize = 8_000;
+
+/// So many rows that weights of the columns are not learned from are enough to compare by.
+const ENOUGH_UNSEEN: usize = 1_000;
 
 /// One more member must leave at most this share of the error.
 const ONE_MORE: f64 = 0.995;
@@ -172,8 +175,17 @@ struct Trial {
     /// The penalty of ridge on this basis' coordinates.
     basis_penalty: f64,
     expansion: Expansion,
-    /// n×c.
+    /// Of the rows asked for, k×c.
     left_out: Mat<f64>,
+}
+
+/// The rows by whose left-out errors trials are compared.
+struct Asked {
+    rows: Vec<usize>,
+    labels: Labels,
+    counts: Option<Weights>,
+    /// Whether weights of the columns are learned from others.
+    are_unseen: bool,
 }
 
 /// What the trials predict for rows that they have not seen.
@@ -185,12 +197,20 @@ struct Seen {
     comparable: Vec<usize>,
 }
 
+/// Some of the rows.
+struct Few {
+    rows: Rows<'static>,
+    labels: Labels,
+    counts: Option<Weights>,
+}
+
 /// The rows that are looked at.
 struct Sample<'a> {
     rows: Rows<'static>,
     labels: Labels,
     /// What each row counts.
     counts: Option<Weights>,
+    asked: Asked,
     /// Of the bases, by the number of all rows.
     method: Method,
     learner: &'a Learner,
@@ -230,22 +250,21 @@ impl Learner {
     fn fit_scaled(&self, rows: &Rows, labels: &Labels, scaling: Option<&Scaling>) -> Result<Learned> {
         let chosen = random::sample(rows.n(), FIRST_ROWS, self.seed);
         let counts = self.options.weights.as_ref().map(|counts| counts.select(&chosen));
-        let method = Method::of_rows(rows.n());
         let sample = Sample {
             rows: rows.select(&chosen),
+            asked: Asked::of(&labels.select(&chosen), counts.as_ref(), self.seed),
             labels: labels.select(&chosen),
             counts,
-            method,
+            method: Method::of_rows(rows.n()),
             learner: self,
         };
         sample.labels.require_two("fit")?;
         let copies = copied_rows(&sample.rows, &sample.labels);
         let (mut trials, mut weights) = sample.kernels()?;
         sample.grow(&mut trials, weights.as_mut(), rows.n())?;
-        // Weights were tried by rows held out, so that they count for more than left-out errors given the weights.
-        trials.sort_by(|a, b| {
-            b.weights.is_some().cmp(&a.weights.is_some()).then(a.tried.error.total_cmp(&b.tried.error))
-        });
+        // Where weights were tried by rows held out, these count for more than left-out errors given the weights.
+        let is_known = |trial: &Trial| trial.weights.is_some() && !sample.asked.are_unseen;
+        trials.sort_by(|a, b| is_known(b).cmp(&is_known(a)).then(a.tried.error.total_cmp(&b.tried.error)));
         let seen = sample.seen(&trials, weights.as_ref())?;
         let members = seen.members();
         let left_out = mean(members.iter().map(|&at| &seen.predictions[at]));
@@ -444,28 +463,31 @@ impl Sample<'_> {
 
     fn best_width(&self, shape: Shape) -> Result<Trial> {
         let (widths, monitor) = (grid(shape, &self.rows)?, &self.learner.options.monitor);
-        let few = random::sample(self.rows.n(), WIDTH_ROWS, self.learner.seed);
-        let (rows, labels) = (self.rows.select(&few), self.labels.select(&few));
-        let counts = self.counts.as_ref().map(|counts| counts.select(&few));
+        let Few { rows, labels, counts } = self.few();
         let looked = Looked { rows: &rows, labels: &labels, weights: counts.as_ref() };
-        let tried = looked.widths_tried(shape, &widths, self.first_size().min(few.len()), monitor)?;
+        let tried = looked.widths_tried(shape, &widths, self.first_size().min(rows.n()), monitor)?;
         let gamma = best(&tried).map_or(widths[0], |best| best.gamma);
         self.attempt(shape, None, gamma, self.first_size(), None)
     }
 
     /// A kernel on weighted columns, at the best width near the one that was found with the weights.
     fn weighted_width(&self, shape: Shape, found: &FoundWeights) -> Result<Trial> {
-        let rows = weigh(&self.rows, Some(&found.weights))?;
+        let Few { rows, labels, counts } = self.few();
+        let rows = weigh(&rows, Some(&found.weights))?;
         let widths = grid(shape, &rows)?;
         let apart = |at: &usize| (widths[*at] / found.gamma).ln().abs();
         let near = (0..widths.len()).min_by(|a, b| apart(a).total_cmp(&apart(b))).unwrap_or(0);
         let monitor = &self.learner.options.monitor;
-        let (_, best) = self.looked(&rows).best_near(near, shape, &widths, self.first_size(), monitor)?;
+        let looked = Looked { rows: &rows, labels: &labels, weights: counts.as_ref() };
+        let (_, best) = looked.best_near(near, shape, &widths, self.first_size().min(rows.n()), monitor)?;
         self.attempt(shape, Some(found.weights.clone()), best.gamma, self.first_size(), None)
     }
 
-    fn looked<'a>(&'a self, rows: &'a Rows<'a>) -> Looked<'a> {
-        Looked { rows, labels: &self.labels, weights: self.counts.as_ref() }
+    /// The rows with which widths are compared.
+    fn few(&self) -> Few {
+        let few = random::sample(self.rows.n(), WIDTH_ROWS, self.learner.seed);
+        let counts = self.counts.as_ref().map(|counts| counts.select(&few));
+        Few { rows: self.rows.select(&few), labels: self.labels.select(&few), counts }
     }
 
     /// One kernel at one width and size; the penalty is sought near this one.
@@ -484,7 +506,8 @@ impl Sample<'_> {
         let (basis, z) = settings.fit_with(&rows, Some(&self.labels), &options)?;
         let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
         let (expansion, counts, monitor) = (&basis.expansion, self.counts.as_ref(), &options.monitor);
-        let found = ridge_on(expansion, &z, &self.labels, counts, penalty, monitor)?;
+        let asked = &self.asked.rows;
+        let found = ridge_leaving_out(expansion, &z, &self.labels, counts, penalty, asked, monitor)?;
         let tried = Tried { gamma, ..found.tried };
         Ok(Trial {
             shape,
@@ -499,14 +522,14 @@ impl Sample<'_> {
         })
     }
 
-    /// What trials predict for rows that they have not seen. Rows left out are not unseen where weights were learned from
-    /// them; then it is those that were held out when weights were tried.
+    /// What trials predict for rows that they have not seen: those left out or, where weights were learned from these, those that
+    /// were held out when weights were tried.
     fn seen(&self, trials: &[Trial], weights: Option<&FoundWeights>) -> Result<Seen> {
         let near = |at: &usize| trials[*at].tried.error <= COMPARABLE * trials[0].tried.error;
         let comparable = (1..trials.len()).filter(near).collect();
-        let Some(found) = weights.filter(|found| found.rounds > 0) else {
+        let Some(found) = weights.filter(|found| found.rounds > 0 && !self.asked.are_unseen) else {
             let predictions = trials.iter().map(|trial| trial.left_out.clone()).collect();
-            let (labels, counts) = (self.labels.clone(), self.counts.clone());
+            let (labels, counts) = (self.asked.labels.clone(), self.asked.counts.clone());
             return Ok(Seen { labels, counts, predictions, comparable });
         };
         let all: usize = found.held_out.iter().map(|part| part.rows.len()).sum();
@@ -548,6 +571,18 @@ impl Sample<'_> {
             at += rows.len();
         }
         Ok(predictions)
+    }
+}
+
+impl Asked {
+    /// Of rows with these labels, by what each counts.
+    fn of(labels: &Labels, counts: Option<&Weights>, seed: u64) -> Self {
+        let n = labels.len();
+        let others = others(&InputWeights { seed, ..InputWeights::default() }.places(n), (0..n).collect());
+        let are_unseen = others.len() >= ENOUGH_UNSEEN;
+        let rows = if are_unseen { others } else { (0..n).collect() };
+        let counts = counts.map(|counts| counts.select(&rows));
+        Self { labels: labels.select(&rows), counts, rows, are_unseen }
     }
 }
 

@@ -14,6 +14,7 @@ use super::panel_f32::{F32Panel, RANGE, squares_fit};
 use super::products::distances_to;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::linalg::large::by_columns;
 use crate::monitor::Monitor;
 use crate::real::{Precision, Real};
 use crate::size::{check_available, matrix_bytes};
@@ -210,6 +211,20 @@ impl<'a> Gram<'a> {
             Ok(())
         })?;
         Ok(out)
+    }
+
+    /// [`whole`](Self::whole) as a matrix.
+    pub(crate) fn whole_matrix(&self, monitor: &Monitor) -> Result<Mat<f64>> {
+        let n = self.n();
+        check_available(matrix_bytes(n, n), || format!("kernel values of all pairs of {n} rows"))?;
+        let all: Vec<usize> = (0..n).collect();
+        let panel = self.panel(&all);
+        // K is symmetric: some of its rows are so many of its columns.
+        by_columns(n, n, PANEL, |range, out| {
+            monitor.check()?;
+            self.fill(&panel, range, out);
+            Ok(())
+        })
     }
 
     /// Counts values that were computed elsewhere.

@@ -1,6 +1,7 @@
 //! Large matrices whose memory is first touched by all threads: a page fault every 512 numbers costs more than the copy.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
@@ -60,6 +61,31 @@ unsafe fn ask_for_huge_pages(start: *mut u8, bytes: usize) {
 #[expect(unsafe_code, reason = "as on Linux")]
 unsafe fn ask_for_huge_pages(_: *mut u8, _: usize) {}
 
+/// A matrix of which `values_of` gives some columns at a time, one after the other.
+pub(crate) fn by_columns(
+    rows: usize,
+    columns: usize,
+    width: usize,
+    values_of: impl Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync,
+) -> Result<Mat<f64>> {
+    let height = rows.max(1);
+    // SAFETY: every column is written.
+    #[expect(unsafe_code, reason = "as for `filled`")]
+    unsafe {
+        filled(rows, columns, |values| {
+            values.par_chunks_mut(width * height).enumerate().try_for_each(|(at, out)| {
+                let mut part = vec![0.0; out.len()];
+                let start = at * width;
+                values_of(start..start + out.len() / height, &mut part)?;
+                out.iter_mut().zip(&part).for_each(|(o, v)| {
+                    o.write(*v);
+                });
+                Ok(())
+            })
+        })
+    }
+}
+
 /// A copy of a matrix.
 pub(crate) fn copied(matrix: MatRef<'_, f64>) -> Mat<f64> {
     let (rows, columns) = matrix.shape();
@@ -96,6 +122,22 @@ mod tests {
             let matrix = Mat::from_fn(rows, columns, |i, j| (i * 31 + j * 7) as f64);
             assert_eq!(copied(matrix.as_ref()), matrix);
             assert_eq!(copied(matrix.transpose()), matrix.transpose().to_owned());
+            let given = by_columns(rows, columns, 100, |range, out| {
+                for (column, j) in out.chunks_exact_mut(rows).zip(range) {
+                    column.iter_mut().enumerate().for_each(|(i, v)| *v = matrix[(i, j)]);
+                }
+                Ok(())
+            });
+            assert_eq!(given.expect("columns"), matrix);
         }
+    }
+
+    #[test]
+    fn an_error_leaves_no_matrix() {
+        let none = by_columns(3, 300, 100, |range, _| match range.start {
+            0 => Ok(()),
+            _ => Err(crate::error::Error::Numerical("stop".into())),
+        });
+        assert!(none.is_err());
     }
 }

@@ -17,9 +17,7 @@ use crate::basis::loo::penalty_alone;
 use crate::basis::pivoted::Pivoted;
 use crate::basis::sparse::{self, Novelty};
 use crate::basis::variance::variance_of;
-use crate::basis::{
-    Basis, FittedBasis, Method, Precision, Stop, input_weights, kfa, kmeans, nystrom, rpcholesky,
-};
+use crate::basis::{Basis, FittedBasis, Method, Precision, Stop, kfa, kmeans, nystrom, rpcholesky};
 use crate::data::labels::Labels;
 use crate::data::needs::missing_labels;
 use crate::data::rows::Rows;
@@ -33,6 +31,7 @@ use crate::monitor::{Growth, Stage};
 use crate::options::Options;
 use crate::pipeline::{FittedPipeline, Found, Head, Pipeline};
 use crate::random;
+use crate::select::input_weights;
 
 /// What a fit on partitions may take.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,6 @@
 use serde_json::{Value, json};
 
 use super::{Adviser, Choice, measure, short};
-use crate::basis::input_weights::{FoundWeights, InputWeights};
 use crate::basis::loo::Tried;
 use crate::checkpoint::Journal;
 use crate::data::encode::Medians;
@@ -21,6 +20,7 @@ use crate::evaluate::outcome;
 use crate::options::Options;
 use crate::pipeline::{FittedPipeline, Pipeline};
 use crate::random;
+use crate::select::input_weights::{FoundWeights, InputWeights};
 
 /// Rows of the inner folds.
 const FOLD_ROWS: usize = 3_000;

@@ -3,12 +3,12 @@
 //!   300 → 1000 → all rows as landmarks (kernel ridge, cheaper than so many coordinates)
 //!   300 → 1000 → 2000 → 4000, where there are more rows than components may be, or than memory has room for
 
-use crate::basis::input_weights::{FoundWeights, halfway};
 use crate::basis::kernel_ridge::bytes_for;
 use crate::basis::loo::Tried;
 use crate::basis::predict::missed;
 use crate::error::{Error, Result};
 use crate::random;
+use crate::select::input_weights::{FoundWeights, halfway};
 
 use super::{COMPARABLE, Sample, Trial, WIDTH_ROWS, others, squared_error, weigh};
 
@@ -127,13 +127,10 @@ impl Sample<'_> {
             (weighted.select(rows), self.labels.select(rows), counts)
         };
         let (seen, labels, counts) = of(&others);
-        let Some(found) =
-            self.learner.kernel_ridge(trial, &seen, &labels, counts.as_ref()).near(trial.tried.absolute)?
-        else {
-            return Ok(f64::INFINITY);
-        };
+        let ridge = self.learner.kernel_ridge(trial, &seen, &labels, counts.as_ref());
+        let Some(expansion) = ridge.fit_near(trial.tried.absolute)? else { return Ok(f64::INFINITY) };
         let (unseen, labels, counts) = of(rows);
-        Ok(squared_error(&found.expansion.transform(&unseen)?, &labels, counts.as_ref()))
+        Ok(squared_error(&expansion.transform(&unseen)?, &labels, counts.as_ref()))
     }
 
     /// All rows as landmarks, or else more components while the error falls.
@@ -166,8 +163,8 @@ impl Sample<'_> {
         let rows = weigh(&self.rows, trial.weights.as_deref())?;
         let counts = self.counts.as_ref();
         let ridge = self.learner.kernel_ridge(trial, &rows, &self.labels, counts);
-        let Some(found) = ridge.near(trial.tried.absolute)? else { return Ok(None) };
-        let missed = missed(&found.left_out, &self.labels, counts);
+        let Some(found) = ridge.near(trial.tried.absolute, &self.asked.rows)? else { return Ok(None) };
+        let missed = missed(&found.left_out, &self.asked.labels, self.asked.counts.as_ref());
         let size = self.rows.n();
         Ok(Some(Trial {
             shape: trial.shape,
