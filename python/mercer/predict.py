@@ -182,10 +182,11 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     error_ : float
         Squared error of left-out rows, of the members together.
     left_out_score_ : float
-        Share of left-out rows whose class is predicted right. Each is left out alone, or, where columns are weighted,
-        with a third of the rows (with 667 where there are more than 2000). It is optimistic where kernel and width
-        were chosen by the same rows, and pessimistic where more rows or a larger basis help: the predictor has all
-        rows.
+        Share of left-out rows whose class is predicted right. Each is left out alone, or, where columns of fewer than
+        3000 rows are weighted, with a third of the rows (with 667 where there are more than 2000). Of 3000 rows and
+        more, at most 3000 are left out: some of those that weights are not learned from. It is optimistic where kernel
+        and width were chosen by the same rows, and pessimistic where more rows or a larger basis help: the predictor
+        has all rows.
     left_out_ : dict
         How well left-out rows are predicted: `measure`, `value`, `chance` (the same for shuffled labels) and `p_value`.
         Where that is no better than chance, `fit` warns.
@@ -351,8 +352,9 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
     error_ : float
         Squared error of left-out rows, of the members together.
     left_out_score_ : float
-        R² of left-out rows, the mean over several targets. Each is left out alone, or, where columns are weighted, with
-        a third of the rows (with 667 where there are more than 2000).
+        R² of left-out rows, the mean over several targets. Each is left out alone, or, where columns of fewer than 3000
+        rows are weighted, with a third of the rows (with 667 where there are more than 2000). Of 3000 rows and more, at
+        most 3000 are left out: some of those that weights are not learned from.
     left_out_ : dict
         How well left-out rows are predicted: `measure`, `value`, `chance` (the same for shuffled labels) and `p_value`.
         Where that is no better than chance, `fit` warns.

@@ -27,9 +27,10 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Weigh input columns by what they tell about the labels, so that a kernel sees what matters.
 
     A column's weight is the root of the mean squared slope of kernel ridge predictions along it; with the weights the
-    ridge is fitted again, for up to `rounds` rounds. Rows that are left out decide how many rounds are used; where none
-    helps, all weights are 1. `transform` multiplies columns by their weights, and keeps the heaviest alone if
-    `n_features` is given.
+    ridge is fitted again, for up to `rounds` rounds. With more columns than rows, where most slopes are due to chance,
+    the first round weighs every column alone: by the root of F - 1, where F is its F statistic, which is 1 on average
+    where a column says nothing. Rows that are left out decide how many rounds are used; where none helps, all weights
+    are 1. `transform` multiplies columns by their weights, and keeps the heaviest alone if `n_features` is given.
 
     Data is never scaled here; put a `StandardScaler` before it.
 
