@@ -59,8 +59,8 @@ def run_paper(name: str, args: argparse.Namespace, out: Path) -> None:
     print(f"{name}: {os.path.relpath(folder)}/tables.md", file=sys.stderr)
 
 
-def compute(script: Path, args: argparse.Namespace, file: Path) -> None:
-    """Run the jobs and write `results.json`."""
+def compute(script: Path, args: argparse.Namespace, file: Path, cache: Path = HERE / ".cache") -> None:
+    """Run the jobs and write `results.json`, in which the other parts' results stay where a part is run."""
     module = load_script(script)
     told = tomllib.loads((script.parent / "settings.toml").read_text())
     settings = told["full"] | (told["quick"] if args.quick else {})
@@ -68,14 +68,16 @@ def compute(script: Path, args: argparse.Namespace, file: Path) -> None:
     if not any(in_part(job, args.only, args.sets) for job in jobs):
         methods = ", ".join(dict.fromkeys(job.settings["method"] for job in jobs if "method" in job.settings))
         sys.exit(f"{script.parent.name}: --only and --sets leave no job; methods are {methods or 'not named'}")
-    if args.keep and file.exists():
-        kept = adopt(script, jobs, Results.read(file).records, HERE / ".cache", version=module.VERSION)
-        print(f"{script.parent.name}: {kept} results taken from results.json", file=sys.stderr)
+    adopted = [job for job in jobs if args.keep or not in_part(job, args.only, args.sets)]
+    if adopted and file.exists():
+        kept = adopt(script, adopted, Results.read(file).records, cache, version=module.VERSION)
+        if kept:
+            print(f"{script.parent.name}: {kept} results taken from results.json", file=sys.stderr)
     records, skipped = run_jobs(
         script,
         jobs,
         args.data.resolve(),
-        HERE / ".cache",
+        cache,
         version=module.VERSION,
         workers=args.jobs or cores(),
         again=args.again,

@@ -1,5 +1,6 @@
 """The shared parts of experiments/: jobs are kept and resumed, statistics are honest, pages follow from results."""
 
+from argparse import Namespace
 from pathlib import Path
 
 import datasets
@@ -8,7 +9,7 @@ import pytest
 import scipy
 from lab import Results, paired, summary, verdicts
 from lab.jobs import Job, adopt, run_jobs
-from lab.main import PAPERS, in_part, write_report
+from lab.main import PAPERS, compute, in_part, write_report
 from lab.report import Report, best, fill
 from lab.results import Record
 from scipy import stats
@@ -62,6 +63,20 @@ def test_a_part_adds_to_what_was_computed(script):
     records, _ = run(script, jobs, wanted=lambda job: in_part(job, ["b"], None) and job.settings["x"] == 3)
     assert [r.settings["x"] for r in records] == [2, 3]
     assert calls(script) == ["2", "3"]
+
+
+def test_a_part_keeps_other_results_where_the_cache_is_not_there(script):
+    """A part that was run on another machine had once replaced the results of all other methods."""
+    jobs = [{"x": x, "method": method} for x, method in ((2, "a"), (3, "b"))]
+    with script.open("a") as more:
+        more.write(f"\ndef jobs(settings):\n    return [Job('square', each) for each in {jobs}]\n")
+    (script.parent / "settings.toml").write_text("[full]\n[quick]\n")
+    file = script.parent / "results.json"
+    told = [Record("square", each, {"y": -1}, 0.1) for each in jobs]
+    Results(script.parent.name, {}, {}, told, []).save(file)
+    args = Namespace(quick=False, keep=False, again=False, only=["b"], sets=None, jobs=1, data=script.parent)
+    compute(script, args, file, script.parent / "cache")
+    assert [(r.settings["method"], r.result["y"]) for r in Results.read(file).records] == [("a", -1), ("b", 9)]
 
 
 def test_results_are_taken_over_for_jobs_with_the_same_settings(script):
