@@ -378,7 +378,7 @@ class KRelief(_System):
 
     Parameters
     ----------
-    n_features : int, float, "positive" or None, default=20
+    n_features : int, float, "positive" or None, default=100
         How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a score above 0,
         or None for all. More than there are keeps all, with a warning.
     n_neighbors : int or float, default=1
@@ -481,7 +481,7 @@ class KRelief(_System):
 
     def __init__(
         self,
-        n_features: NFeatures = 20,
+        n_features: NFeatures = 100,
         n_neighbors: int | float = 1,
         power: Power = 1,
         weighted: Weighted = False,
@@ -537,7 +537,7 @@ class SKRelief(KRelief):
 
     Parameters
     ----------
-    n_features : int, float, "positive" or None, default=50
+    n_features : int, float, "positive" or None, default=200
         How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a score above 0,
         or None for all. More than there are keeps all, with a warning.
     n_neighbors : int or float, default=1
@@ -639,7 +639,7 @@ class SKRelief(KRelief):
 
     def __init__(
         self,
-        n_features: NFeatures = 50,
+        n_features: NFeatures = 200,
         n_neighbors: int | float = 1,
         power: Power = 1,
         weighted: Weighted = False,

@@ -271,8 +271,7 @@ impl Pipeline {
     ) -> Result<Basis> {
         let settings = self.basis_for(rows.n(), warnings)?;
         match &self.head {
-            Head::Coordinates => Ok(settings),
-            Head::Select(system) => Ok(system.basis_settings(settings)),
+            Head::Coordinates | Head::Select(_) => Ok(settings),
             Head::Extract(extractor) => {
                 let mut basis = extractor.basis_by(settings, rows, labels, weights)?;
                 // Weighted components are found among all coordinates, which a `kpca` basis has of all rows.
@@ -305,16 +304,21 @@ impl Pipeline {
 
     /// The basis for n rows, before it has seen any of them.
     pub(crate) fn basis_for(&self, n: usize, warnings: &mut Vec<String>) -> Result<Basis> {
-        let possible = match &self.basis {
-            BasisChoice::Given(basis) => return Ok(Basis::clone(basis)),
-            BasisChoice::OfMethod(possible) => possible,
+        let basis = match &self.basis {
+            BasisChoice::Given(basis) => Basis::clone(basis),
+            BasisChoice::OfMethod(possible) => {
+                let method = self.head.default_basis(n, warnings).unwrap_or(possible[0].basis.method);
+                let chosen = possible.iter().find(|p| p.basis.method == method).unwrap_or(&possible[0]);
+                if let Some(why) = &chosen.refused {
+                    return Err(Error::argument(why.clone()));
+                }
+                self.head.default_settings(chosen.basis.clone())
+            }
         };
-        let method = self.head.default_basis(n, warnings).unwrap_or(possible[0].basis.method);
-        let chosen = possible.iter().find(|p| p.basis.method == method).unwrap_or(&possible[0]);
-        match &chosen.refused {
-            Some(why) => Err(Error::argument(why.clone())),
-            None => Ok(self.head.default_settings(chosen.basis.clone())),
-        }
+        Ok(match &self.head {
+            Head::Select(system) => system.basis_settings(basis),
+            Head::Coordinates | Head::Extract(_) => basis,
+        })
     }
 
     /// Parameters that the method has with these settings: its own, its selector's and its basis'.

@@ -60,7 +60,7 @@ pub(crate) const K_RELIEF: MethodSpec = MethodSpec {
     cost: "kpca, then n² distances",
     parameters: &[
         BASIS.none("kpca; beyond 5000 rows rpcholesky"),
-        N_FEATURES.default("20"),
+        N_FEATURES.default("100"),
         NEIGHBOR_COUNT.default("1"),
         POWER,
         NEIGHBORS,
@@ -79,7 +79,7 @@ pub(crate) const SK_RELIEF: MethodSpec = MethodSpec {
     cost: "sparse, then n² distances",
     parameters: &[
         BASIS.none("sparse"),
-        N_FEATURES.default("50"),
+        N_FEATURES.default("200"),
         NEIGHBOR_COUNT.default("1"),
         POWER,
         NEIGHBORS,
@@ -154,12 +154,12 @@ impl System {
         Self::new(&TAKES, |values| Kffs::from_values(values).into())
     }
 
-    /// `relief` with the nearest hit and miss, the best 20 coordinates.
+    /// `relief` with the nearest hit and miss, the best 100 coordinates.
     pub fn k_relief() -> Self {
         Self::new(&K_RELIEF, |values| Relief::from_values(values).into())
     }
 
-    /// `relief` on a basis of few landmarks, the best 50 coordinates.
+    /// `relief` on a basis of few landmarks, the best 200 coordinates.
     pub fn sk_relief() -> Self {
         Self::new(&SK_RELIEF, |values| Relief::from_values(values).into())
     }

@@ -1,6 +1,6 @@
 //! Kernels and γ rules against the slow references, on random and on nasty rows.
 
-use mercer::basis::Method;
+use mercer::basis::{Method, Threshold};
 use mercer::data::Labels;
 use mercer::kernel::Gram;
 use mercer::{Basis, Gamma, Kernel, Rows, Shape};
@@ -137,6 +137,23 @@ fn gamma_rules_equal_their_definitions() {
     }
 }
 
+/// The width of the grid whose coordinates, by this basis of a kernel matrix, have the smallest error of n refits of ridge.
+fn width_of_n_refits(x: &Matrix, target: &Matrix, coordinates: &dyn Fn(&Matrix) -> Matrix) -> f64 {
+    let mut best = (f64::INFINITY, 0.0);
+    for gamma in naive::grid(naive::gamma_scale(x, false)) {
+        let z = coordinates(&naive::gram("rbf", gamma, 3, 1.0, 1.0, x));
+        let centered = naive::center_columns(&z);
+        let mean = centered.iter().flatten().map(|v| v * v).sum::<f64>() / z[0].len() as f64;
+        for step in -16..=8 {
+            let error = naive::ridge_loo_error(&z, target, mean * 10f64.powf(f64::from(step) / 2.0));
+            if error < best.0 {
+                best = (error, gamma);
+            }
+        }
+    }
+    best.1
+}
+
 #[test]
 fn loo_takes_the_width_with_the_smallest_error_of_n_refits() {
     let x = naive::random_rows(40, 2, 9);
@@ -145,20 +162,44 @@ fn loo_takes_the_width_with_the_smallest_error_of_n_refits() {
     let found =
         basis.fit_supervised(&rows(&x), &Labels::Numbers(y.clone())).expect("fits").expansion.kernel.gamma;
     let target: Matrix = y.iter().map(|v| vec![*v]).collect();
-    let mut best = (f64::INFINITY, 0.0);
-    for gamma in naive::grid(naive::gamma_scale(&x, false)) {
-        let k = naive::gram("rbf", gamma, 3, 1.0, 1.0, &x);
-        let z = naive::kobl(&k, &|_| 0.0, Some(300)).features;
-        let centered = naive::center_columns(&z);
-        let mean = centered.iter().flatten().map(|v| v * v).sum::<f64>() / z[0].len() as f64;
-        for step in -16..=8 {
-            let error = naive::ridge_loo_error(&z, &target, mean * 10f64.powf(f64::from(step) / 2.0));
-            if error < best.0 {
-                best = (error, gamma);
-            }
+    let expected = width_of_n_refits(&x, &target, &|k| naive::kobl(k, &|_| 0.0, Some(300)).features);
+    assert!((found - expected).abs() < 1e-12 * expected, "{found} for {expected}");
+}
+
+#[test]
+fn loo_looks_at_the_basis_that_a_rule_on_the_diagonal_leaves() {
+    // A line: the widest kernel predicts best if its basis may have all rows, of which these rules would leave one or two.
+    let x = naive::random_rows(40, 30, 9);
+    let y: Vec<f64> = x.iter().map(|r| r[..10].iter().sum()).collect();
+    let target: Matrix = y.iter().map(|v| vec![*v]).collect();
+    let labels = Labels::Numbers(y);
+    let found = |basis: Basis| {
+        let fitted = basis.gamma(Gamma::Loo).fit_supervised(&rows(&x), &labels).expect("fits");
+        (fitted.expansion.kernel.gamma, fitted.pivots)
+    };
+    let kobl = Basis::kobl(Kernel::rbf(1.0));
+    let mut sparse = Basis::new(Method::Sparse, Kernel::rbf(1.0));
+    sparse.nu = Some(0.0);
+    let order = found(sparse.clone()).1;
+    assert_eq!(order.len(), 40);
+    sparse.nu = Some(0.2);
+
+    let widest = width_of_n_refits(&x, &target, &|k| naive::kobl(k, &|_| 0.0, None).features);
+    for (basis, expected) in [
+        (kobl.clone(), widest),
+        (
+            kobl.threshold(Threshold::Linear),
+            width_of_n_refits(&x, &target, &|k| naive::kobl(k, &|t| t, None).features),
+        ),
+        (sparse, width_of_n_refits(&x, &target, &|k| naive::sparse(k, &order, 0.2, None).features)),
+    ] {
+        let is_stopped = basis.threshold.is_some() || basis.nu.is_some();
+        let (gamma, pivots) = found(basis);
+        assert!((gamma - expected).abs() < 1e-12 * expected, "{gamma} for {expected}");
+        if is_stopped {
+            assert!(gamma > 2.0 * widest && pivots.len() > 10, "{} at {gamma}, not {widest}", pivots.len());
         }
     }
-    assert!((found - best.1).abs() < 1e-12 * best.1, "{found} for {}", best.1);
 }
 
 #[test]

@@ -394,7 +394,7 @@ fn a_system_shares_its_settings_out_to_its_parts() {
         assert_eq!(system_of("eks", &settings).weighted, weighting);
     }
     let relief = system_of("k-relief", &[("power", "2"), ("n_neighbors", "4"), ("seed", "5")]);
-    assert_eq!((relief.keep, relief.weighted), (Keep::Count(20), Weighting::None));
+    assert_eq!((relief.keep, relief.weighted), (Keep::Count(100), Weighting::None));
     assert_settings(
         &*relief.selector,
         &Relief { power: 2, n_neighbors: 4.into(), seed: 5, ..Relief::default() },

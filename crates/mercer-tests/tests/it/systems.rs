@@ -47,8 +47,18 @@ fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis()
                 monitor: &monitor,
             };
             let scores = system.selector.score(&columns).expect("scores");
-            // That there are fewer than the default is no news.
-            let kept = Selection { warnings: Vec::new(), ..scores.keep(system.keep) };
+            // That there are fewer than the default is no news; that a weight makes a feature 0 is.
+            let mut kept = Selection { warnings: Vec::new(), ..scores.keep(system.keep) };
+            let weights = scores.weights.as_ref().unwrap_or(&scores.scores);
+            let is_weighted = system.weighted != Weighting::None;
+            let zeros = kept.columns.iter().filter(|&&j| is_weighted && weights[j] <= 0.0).count();
+            if zeros > 0 {
+                kept.warnings.push(format!(
+                    "{zeros} of the {} features kept have the weight 0, so they are 0 on every row; weighted = false \
+                     keeps them as they are",
+                    kept.columns.len()
+                ));
+            }
             let fitted = match system.fit(&x, &labels, basis.clone()) {
                 Ok(fitted) => fitted,
                 Err(e) => {
@@ -66,7 +76,6 @@ fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis()
             assert_eq!(facts.error_path.is_empty(), system.selector.name() != "kffs", "{what}");
             let names = FeatureMap::from(basis).feature_names;
             let z = fitted.map.transform(&x).expect("features");
-            let weights = scores.weights.as_ref().unwrap_or(&scores.scores);
             for (at, &j) in kept.columns.iter().enumerate() {
                 assert_eq!(fitted.map.feature_names[at], names[j], "{what}");
                 assert_eq!(fitted.map.scores[at], scores.scores[j], "{what}");

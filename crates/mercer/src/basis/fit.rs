@@ -120,6 +120,36 @@ impl Basis {
         })
     }
 
+    /// Grows a factor to its end. `varies` is asked for what varies where a rule holds it against what is left of a row; pivots are
+    /// drawn by what the rows count, where they are drawn uniformly.
+    pub(super) fn grow_factor<R: FactorRows>(
+        &self,
+        factor: &mut Pivoted<R>,
+        draw_weights: Option<&Weights>,
+        varies: impl Fn() -> Result<f64>,
+    ) -> Result<Stop> {
+        let least = || Ok::<_, Error>(self.tol.unwrap_or_else(kobl::default_tol) * varies()?);
+        match self.method {
+            Method::Sparse => {
+                let novelty = match self.nu {
+                    Some(nu) => Novelty::Share(nu),
+                    None => Novelty::Least(least()?),
+                };
+                sparse::grow(factor, novelty, self.seed)
+            }
+            Method::Nystrom | Method::Kmeans => nystrom::grow(factor, draw_weights, self.seed),
+            Method::Rpcholesky => rpcholesky::grow(factor, self.seed),
+            Method::Kfa => kfa::grow(factor, self.candidates, self.seed),
+            _ => {
+                let rule = match self.threshold.clone() {
+                    Some(threshold) => StopRule::Threshold(threshold),
+                    None => StopRule::Least(least()?),
+                };
+                kobl::grow(factor, &rule)
+            }
+        }
+    }
+
     /// The rows with these indices, as landmarks.
     pub(super) fn landmarks_at(&self, rows: &Rows, indices: Vec<usize>) -> Landmarks {
         match self.shape {
@@ -335,7 +365,7 @@ impl<'a> Fit<'a> {
             csi::grow(&mut factor, labels, tol)?
         } else {
             let varies = || Ok(variance(gram, &diagonal(gram.kernel(), rows), settings.seed));
-            self.grow(&mut factor, varies)?
+            settings.grow_factor(&mut factor, self.draw_weights(), varies)?
         };
         *checkpoint = factor.checkpoint.take();
         let (coefficients, residual) = (factor.coefficients(), factor.relative_residual()?);
@@ -355,31 +385,6 @@ impl<'a> Fit<'a> {
         Ok((fitted, if storage == FactorStorage::Returned { factor.into_features() } else { None }))
     }
 
-    /// Grows a factor to its end; `varies` is asked for what varies where a rule holds it against what is left of a row.
-    fn grow<R: FactorRows>(&self, factor: &mut Pivoted<R>, varies: impl Fn() -> Result<f64>) -> Result<Stop> {
-        let settings = self.settings;
-        let least = || Ok::<_, Error>(settings.tol.unwrap_or_else(kobl::default_tol) * varies()?);
-        match settings.method {
-            Method::Sparse => {
-                let novelty = match settings.nu {
-                    Some(nu) => Novelty::Share(nu),
-                    None => Novelty::Least(least()?),
-                };
-                sparse::grow(factor, novelty, settings.seed)
-            }
-            Method::Nystrom | Method::Kmeans => nystrom::grow(factor, self.draw_weights(), settings.seed),
-            Method::Rpcholesky => rpcholesky::grow(factor, settings.seed),
-            Method::Kfa => kfa::grow(factor, settings.candidates, settings.seed),
-            _ => {
-                let rule = match settings.threshold.clone() {
-                    Some(threshold) => StopRule::Threshold(threshold),
-                    None => StopRule::Least(least()?),
-                };
-                kobl::grow(factor, &rule)
-            }
-        }
-    }
-
     /// [`choose_pivots`](Self::choose_pivots) among rows that lie on a GPU.
     fn choose_on_gpu(&self, gram: &Gram, rows: &Rows, cap: usize, storage: FactorStorage) -> Result<Found> {
         let limit = -not_psd_limit(gram);
@@ -388,7 +393,9 @@ impl<'a> Fit<'a> {
         let mut factor = Pivoted::over(there, cap, self.monitor());
         self.monitor().enter(self.stage(rows, cap, storage));
         let here = Here { rows, labels: None, weights: None };
-        let stop = self.grow(&mut factor, || variance_of(&here, gram.kernel(), self.settings.seed))?;
+        let settings = self.settings;
+        let varies = || variance_of(&here, gram.kernel(), settings.seed);
+        let stop = settings.grow_factor(&mut factor, self.draw_weights(), varies)?;
         let (coefficients, residual) = (factor.matrix()?, factor.relative_residual()?);
         let (pivots, norms) = (factor.pivots.clone(), factor.norms.clone());
         let offset = vec![0.0; pivots.len()];

@@ -1,7 +1,8 @@
 //! γ by leave-one-out: the width whose basis predicts each label best from all the others.
 //!
 //! The prediction is ridge with an intercept ([`ridge`](super::ridge)), its penalty the best for that width, on an `rpcholesky`
-//! basis or, where they are few, on all rows.
+//! basis or, where they are few, on all rows. A stop rule that holds what is left of a row against k(x,x) ends a basis early where
+//! the kernel is wide: there it is the basis which that rule leaves.
 //!
 //! cost    n·m² flops a width, m ≤ 300, on at most 5 000 rows; 8 widths × 25 penalties. Distances between few long rows
 //!         are computed once for all widths (n² numbers)
@@ -17,6 +18,8 @@ use super::predict::missed;
 use super::ridge::Ridge;
 use super::ridge_near::{COMPARED, DECOMPOSED, RidgeNear};
 use super::rpcholesky;
+use super::settings::Basis;
+use super::variance::variance;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::weights::{Weights, total, weight};
@@ -56,16 +59,17 @@ pub(crate) struct Tried {
     pub(crate) size: usize,
 }
 
-/// The width with the smallest leave-one-out error.
-pub(crate) fn resolve(shape: Shape, rows: &dyn RowSample, seed: u64, monitor: &Monitor) -> Result<f64> {
+/// The width of this formula with the smallest leave-one-out error, for a basis with these settings.
+pub(crate) fn resolve(shape: Shape, settings: &Basis, rows: &dyn RowSample, monitor: &Monitor) -> Result<f64> {
     require_target(Gamma::Loo, rows)?;
     let widths = grid_of(shape, rows.p(), rows.deviation())?;
-    let places = random::sample(rows.n(), LOO_ROWS, seed);
+    let places = random::sample(rows.n(), LOO_ROWS, settings.seed);
     let weights = rows.weights(&places);
     let (rows, labels) = rows.some(&places)?;
     let labels = require_labels(Gamma::Loo, labels.as_ref())?;
     let looked = Looked { rows: &rows, labels, weights: weights.as_ref() };
-    let tried = looked.widths_tried(shape, &widths, LOO_COMPONENTS, monitor)?;
+    let ended_by = settings.ends_early_where_wide().then_some(settings);
+    let tried = looked.widths_tried_in(Bases { size: LOO_COMPONENTS, ended_by }, shape, &widths, monitor)?;
     Ok(best(&tried).map_or(widths[0], |best| best.gamma))
 }
 
@@ -102,6 +106,15 @@ pub(crate) struct Looked<'a> {
     pub(crate) weights: Option<&'a Weights>,
 }
 
+/// The bases in which widths are compared.
+#[derive(Clone, Copy)]
+struct Bases<'a> {
+    /// The most components.
+    size: usize,
+    /// Settings whose stop rule ends them; None: their size alone.
+    ended_by: Option<&'a Basis>,
+}
+
 impl Looked<'_> {
     /// Every width in an `rpcholesky` basis of at most `size` components, or of all rows. An error only if no width makes a kernel.
     pub(crate) fn widths_tried(
@@ -111,11 +124,21 @@ impl Looked<'_> {
         size: usize,
         monitor: &Monitor,
     ) -> Result<Vec<Tried>> {
+        self.widths_tried_in(Bases { size, ended_by: None }, shape, widths, monitor)
+    }
+
+    fn widths_tried_in(
+        self,
+        bases: Bases,
+        shape: Shape,
+        widths: &[f64],
+        monitor: &Monitor,
+    ) -> Result<Vec<Tried>> {
         let shared = shared(shape, widths, self.rows, monitor)?;
         let mut failed = None;
-        let all = widths
-            .iter()
-            .map(|&gamma| self.try_one(Kernel { shape, gamma }, shared.as_ref(), size, &mut failed, monitor));
+        let all = widths.iter().map(|&gamma| {
+            self.try_one(Kernel { shape, gamma }, shared.as_ref(), bases, &mut failed, monitor)
+        });
         let tried: Vec<Tried> = all.collect::<Result<_>>()?;
         match failed {
             Some(error) if best(&tried).is_none() => Err(error),
@@ -134,6 +157,7 @@ impl Looked<'_> {
         monitor: &Monitor,
     ) -> Result<(usize, Tried)> {
         let shared = shared(shape, widths, self.rows, monitor)?;
+        let bases = Bases { size, ended_by: None };
         let mut tried: Vec<Option<Tried>> = vec![None; widths.len()];
         let mut failed = None;
         let mut place = start.min(widths.len().saturating_sub(1));
@@ -141,7 +165,7 @@ impl Looked<'_> {
             for at in place.saturating_sub(1)..widths.len().min(place + 2) {
                 if tried[at].is_none() {
                     let kernel = Kernel { shape, gamma: widths[at] };
-                    tried[at] = Some(self.try_one(kernel, shared.as_ref(), size, &mut failed, monitor)?);
+                    tried[at] = Some(self.try_one(kernel, shared.as_ref(), bases, &mut failed, monitor)?);
                 }
             }
             let done = tried.iter().enumerate().filter_map(|(at, tried)| tried.map(|tried| (at, tried)));
@@ -162,12 +186,11 @@ impl Looked<'_> {
         self,
         kernel: Kernel,
         shared: Option<&Widths>,
-        size: usize,
+        bases: Bases,
         failed: &mut Option<Error>,
         monitor: &Monitor,
     ) -> Result<Tried> {
-        let Self { rows, labels, weights } = self;
-        match try_width(kernel, shared, size, rows, labels, weights, monitor) {
+        match self.try_width(kernel, shared, bases, monitor) {
             Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(error) => {
                 *failed = Some(error);
@@ -176,6 +199,38 @@ impl Looked<'_> {
             }
             tried => tried,
         }
+    }
+
+    fn try_width(
+        self,
+        kernel: Kernel,
+        shared: Option<&Widths>,
+        bases: Bases,
+        monitor: &Monitor,
+    ) -> Result<Tried> {
+        monitor.check()?;
+        let Some(shared) = shared else {
+            return self.try_kernel(&Gram::new(kernel, self.rows)?, kernel.gamma, bases, monitor);
+        };
+        let values = Rows::dense(shared.values(kernel.gamma)?, self.rows.n(), self.rows.n())?;
+        self.try_kernel(&Gram::new(Kernel::precomputed(), &values)?, kernel.gamma, bases, monitor)
+    }
+
+    fn try_kernel(self, gram: &Gram, gamma: f64, bases: Bases, monitor: &Monitor) -> Result<Tried> {
+        // Its pivots are no steps of the work that it is a part of.
+        let part = monitor.part();
+        let n = gram.n();
+        let mut factor = Pivoted::new(gram, bases.size.min(n), FactorStorage::Returned, &part)?;
+        if let Some(settings) = bases.ended_by {
+            settings.grow_factor(&mut factor, None, || Ok(variance(gram, &gram.diagonal(), settings.seed)))?;
+        } else if bases.size < n {
+            rpcholesky::grow(&mut factor, 0)?;
+        } else {
+            kobl::grow(&mut factor, &StopRule::Threshold(Threshold::Constant(0.0)))?;
+        }
+        let size = factor.pivots.len();
+        let features = factor.into_features().map_or_else(|| Rows::dense(Vec::new(), n, size), Ok)?;
+        best_penalty(&features, self.labels, self.weights, monitor).map(|found| Tried { gamma, ..found })
     }
 }
 
@@ -186,44 +241,6 @@ fn shared<'a>(shape: Shape, widths: &[f64], rows: &'a Rows, monitor: &Monitor) -
     }
     monitor.check()?;
     Widths::new(shape, widths[0], rows).map(Some)
-}
-
-fn try_width(
-    kernel: Kernel,
-    shared: Option<&Widths>,
-    size: usize,
-    rows: &Rows,
-    labels: &Labels,
-    weights: Option<&Weights>,
-    monitor: &Monitor,
-) -> Result<Tried> {
-    monitor.check()?;
-    let Some(shared) = shared else {
-        return try_kernel(&Gram::new(kernel, rows)?, kernel.gamma, size, labels, weights, monitor);
-    };
-    let values = Rows::dense(shared.values(kernel.gamma)?, rows.n(), rows.n())?;
-    try_kernel(&Gram::new(Kernel::precomputed(), &values)?, kernel.gamma, size, labels, weights, monitor)
-}
-
-fn try_kernel(
-    gram: &Gram,
-    gamma: f64,
-    size: usize,
-    labels: &Labels,
-    weights: Option<&Weights>,
-    monitor: &Monitor,
-) -> Result<Tried> {
-    // Its pivots are no steps of the work that it is a part of.
-    let part = monitor.part();
-    let mut factor = Pivoted::new(gram, size.min(gram.n()), FactorStorage::Returned, &part)?;
-    if size < gram.n() {
-        rpcholesky::grow(&mut factor, 0)?;
-    } else {
-        kobl::grow(&mut factor, &StopRule::Threshold(Threshold::Constant(0.0)))?;
-    }
-    let size = factor.pivots.len();
-    let features = factor.into_features().map_or_else(|| Rows::dense(Vec::new(), gram.n(), size), Ok)?;
-    best_penalty(&features, labels, weights, monitor).map(|found| Tried { gamma, ..found })
 }
 
 /// The penalty among 10^{−8, −7.5, …, 4} × the mean eigenvalue with the smallest leave-one-out error on such features; where they are

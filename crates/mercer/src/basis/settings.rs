@@ -320,6 +320,15 @@ impl Basis {
         self.threshold.is_none() && self.tol.is_none_or(|tol| tol == super::kobl::default_tol())
     }
 
+    /// Whether its stop rule holds what is left of a row against k(x,x), and so ends it early where the kernel is wide.
+    pub(crate) fn ends_early_where_wide(&self) -> bool {
+        match self.method {
+            Method::Kobl => self.threshold.as_ref().is_some_and(|threshold| threshold.at(1.0) > 0.0),
+            Method::Sparse => self.nu.is_some(),
+            _ => false,
+        }
+    }
+
     /// The kernel with its width as a number, as a fit on these rows would have it.
     ///
     /// ```
@@ -339,7 +348,7 @@ impl Basis {
         let rule = self.gamma.or_usual_of(rows);
         let (shape, rule) = gamma::in_units(rule, self.shape, rows, self.seed)?;
         let gamma = if rule == Gamma::Loo && shape.uses_gamma() {
-            loo::resolve(shape, rows, self.seed, monitor)?
+            loo::resolve(shape, self, rows, monitor)?
         } else {
             gamma::resolve(rule, shape, rows, self.seed)?
         };

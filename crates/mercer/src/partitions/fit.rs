@@ -204,8 +204,7 @@ impl Parted<'_> {
         }
         let weights = self.input_weights(&settings, options)?;
         let settings = match &pipeline.head {
-            Head::Coordinates => settings,
-            Head::Select(system) => system.basis_settings(settings),
+            Head::Coordinates | Head::Select(_) => settings,
             Head::Extract(extractor) if extractor.name() == "akda-qr" => {
                 AkdaQr::basis_on_means(&settings, self.class_means()?)?
             }

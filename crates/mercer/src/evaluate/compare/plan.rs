@@ -225,7 +225,7 @@ impl MethodPlan {
     }
 
     /// The largest basis that it will fit on n rows; None: that of the class means, which is small.
-    fn largest_basis(&self, n: usize) -> Result<Option<Basis>> {
+    pub(super) fn largest_basis(&self, n: usize) -> Result<Option<Basis>> {
         let cap = self.fits().into_iter().map(|(cap, _)| cap).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b)));
         let small = self.method.stage == Stage::Extract && !self.method.has("basis");
         let Some(cap) = cap.filter(|_| !small) else { return Ok(None) };

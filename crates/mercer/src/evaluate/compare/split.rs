@@ -1,6 +1,6 @@
 //! One split of a comparison: everything is learned from its training part, and what is shared is computed once.
 //!
-//!   scaling → γ a rule → a basis and its coordinates → the methods on it → the evaluators
+//!   scaling → γ a rule (`loo`: and a stop rule that it depends on) → a basis and its coordinates → the methods on it → the evaluators
 //!
 //! What is found is written into a journal (`results.rs`). A part of the split that an earlier run has finished is read from
 //! there; a basis is fitted again if only some of its methods are.
@@ -28,7 +28,7 @@ use crate::evaluate::folds::Split;
 use crate::evaluate::knn;
 use crate::evaluate::measures::Predictions;
 use crate::kernel::gamma::scale;
-use crate::kernel::{Kernel, Shape};
+use crate::kernel::{Gamma, Kernel, Shape};
 use crate::options::Options;
 use crate::pipeline::{Found, Head, Pipeline};
 use crate::random;
@@ -73,8 +73,15 @@ struct Task<'a> {
     first: usize,
     pipeline: Pipeline,
     basis: Basis,
+    /// The width that a rule found; None: the kernel has none.
+    gamma: Option<f64>,
+    /// Of scaling and of looking for the width.
+    seconds: f64,
     sizes: Vec<usize>,
 }
+
+/// A kernel whose width was looked for, or why there is none, and the seconds that took.
+type Width = (std::result::Result<Kernel, String>, f64);
 
 /// A basis that was fitted on the training part, with the coordinates of all rows.
 pub(super) struct FittedSplit<'a> {
@@ -235,35 +242,37 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The kernel with the width that a rule finds on the training part.
+    /// The kernel with the width that a rule finds on the training part, for bases that it does not depend on.
     fn kernel(&mut self, rule: usize) -> Result<Kernel> {
         let plain = Kernel { shape: self.plan.shape, gamma: 1.0 };
         let Some(gamma) = self.plan.rules[rule] else { return Ok(plain) };
+        self.resolve(&Basis::kobl(plain).gamma(gamma).seed(self.log.comparison.seed))
+    }
+
+    fn resolve(&mut self, basis: &Basis) -> Result<Kernel> {
         self.log.found.work.gammas += 1;
-        let basis = Basis::kobl(plain).gamma(gamma).seed(self.log.comparison.seed);
         basis.resolve_kernel(&self.data.train, Some(&self.data.train_labels), &self.data.options.monitor)
     }
 
-    /// The kernel of a rule and the seconds it took, unless an earlier run has found it.
-    fn timed_kernel(&mut self, rule: usize) -> (Result<Kernel>, f64) {
-        let name = format!("width {rule}");
+    /// A kernel that `find` makes, and the seconds it took, unless an earlier run has found it under this name.
+    fn timed(&mut self, name: &str, find: impl FnOnce(&mut Self) -> Result<Kernel>) -> Result<Width> {
         // The widths of a sum are more than a number: they are found again.
         let is_number = !matches!(self.plan.shape, Shape::Composite(_));
-        let kept = self.log.journal.recall(&name).filter(|_| is_number);
+        let kept = self.log.journal.recall(name).filter(|_| is_number);
         if let Some([gamma, seconds]) = kept.and_then(bits) {
             let kernel = Kernel { shape: self.plan.shape, gamma };
             if kernel.check().is_ok() {
-                return (Ok(kernel), seconds);
+                return Ok((Ok(kernel), seconds));
             }
         }
         let start = Instant::now();
-        let kernel = self.kernel(rule);
+        let kernel = find(self);
         let seconds = start.elapsed().as_secs_f64();
         let kept = kernel.and_then(|kernel| {
-            self.log.journal.record(&name, || json!([kernel.gamma.to_bits(), seconds.to_bits()]))?;
+            self.log.journal.record(name, || json!([kernel.gamma.to_bits(), seconds.to_bits()]))?;
             Ok(kernel)
         });
-        (kept, seconds)
+        Ok((attempt(kept)?, seconds))
     }
 
     /// All methods with the width of one rule.
@@ -272,23 +281,26 @@ impl<'a> Part<'a> {
         if plan.methods.is_empty() {
             return Ok(());
         }
-        let (kernel, seconds) = self.timed_kernel(rule);
-        let kernel = match attempt(kernel)? {
-            Ok(kernel) => kernel,
-            Err(text) => {
-                for method in &plan.methods {
-                    let every: Vec<usize> = (0..method.sizes.len()).collect();
-                    self.log.fail(method.first[rule], &every, &text);
-                }
-                return Ok(());
-            }
-        };
-        let gamma = plan.rules[rule].map(|_| kernel.gamma);
+        let (common, mut own) = (self.timed(&format!("width {rule}"), |split| split.kernel(rule))?, Vec::new());
         let mut groups: Vec<(String, Vec<Task>)> = Vec::new();
         for method in &plan.methods {
+            let every: Vec<usize> = (0..method.sizes.len()).collect();
+            let (kernel, seconds) = match (&common.0, self.basis_with_a_width(method, rule)) {
+                (Ok(_), Some(basis)) => {
+                    let name = format!("width {rule} of {}", method.method.name);
+                    self.own_width(&name, &basis, &mut own)?
+                }
+                _ => common.clone(),
+            };
+            let kernel = match kernel {
+                Ok(kernel) => plan.rules[rule].map(|_| kernel),
+                Err(text) => {
+                    self.log.fail(method.first[rule], &every, &text);
+                    continue;
+                }
+            };
             for (cap, sizes) in method.fits() {
-                let kernel = plan.rules[rule].map(|_| kernel);
-                match attempt(self.task(method, method.first[rule], kernel, cap, sizes.clone()))? {
+                match attempt(self.task(method, method.first[rule], (kernel, seconds), cap, sizes.clone()))? {
                     Err(text) => self.log.fail(method.first[rule], &sizes, &text),
                     Ok(task) => {
                         let key = key(&task.basis);
@@ -300,27 +312,46 @@ impl<'a> Part<'a> {
                 }
             }
         }
-        let seconds = self.data.scaling_seconds + seconds;
         // One basis after the other, so that the coordinates of one only are in memory.
-        groups.into_iter().try_for_each(|(_, tasks)| self.group(&tasks, seconds, gamma))
+        groups.into_iter().try_for_each(|(_, tasks)| self.group(&tasks))
+    }
+
+    /// The basis of a method if the width that this rule finds depends on it.
+    fn basis_with_a_width(&self, method: &MethodPlan, rule: usize) -> Option<Basis> {
+        let gamma = self.plan.rules[rule].filter(|gamma| *gamma == Gamma::Loo)?;
+        let basis = method.largest_basis(self.data.train.n()).ok().flatten()?;
+        let basis = Basis { shape: self.plan.shape, n_components: None, ..basis.gamma(gamma) };
+        basis.ends_early_where_wide().then_some(basis)
+    }
+
+    /// The width for this basis, which several methods may have.
+    fn own_width(&mut self, name: &str, basis: &Basis, found: &mut Vec<(String, Width)>) -> Result<Width> {
+        let key = key(basis);
+        if let Some((_, width)) = found.iter().find(|(other, _)| *other == key) {
+            return Ok(width.clone());
+        }
+        let width = self.timed(name, |split| split.resolve(basis))?;
+        found.push((key, width.clone()));
+        Ok(width)
     }
 
     fn task<'p>(
         &mut self,
         plan: &'p MethodPlan,
         first: usize,
-        kernel: Option<Kernel>,
+        (kernel, seconds): (Option<Kernel>, f64),
         cap: Option<usize>,
         sizes: Vec<usize>,
     ) -> Result<Task<'p>> {
         let Data { train, train_labels, .. } = self.data;
         let pipeline = plan.with(kernel, cap.map(|m| m.min(train.n())));
         let basis = pipeline.basis(train, Some(train_labels), &mut self.log.found.warnings)?;
-        Ok(Task { plan, first, pipeline, basis, sizes })
+        let seconds = self.data.scaling_seconds + seconds;
+        Ok(Task { plan, first, pipeline, basis, gamma: kernel.map(|kernel| kernel.gamma), seconds, sizes })
     }
 
     /// All methods on one basis.
-    fn group(&mut self, tasks: &[Task], seconds: f64, gamma: Option<f64>) -> Result<()> {
+    fn group(&mut self, tasks: &[Task]) -> Result<()> {
         let mut open: Vec<&Task> = Vec::new();
         for task in tasks {
             if !self.log.recall(&task.name()) {
@@ -340,7 +371,7 @@ impl<'a> Part<'a> {
                 });
             }
         };
-        let seconds = seconds + start.elapsed().as_secs_f64();
+        let seconds = start.elapsed().as_secs_f64();
         for task in open {
             let sizes = task.sizes.iter().map(|&at| task.plan.sizes[at]).collect();
             let request = Request { plan: task.plan, pipeline: &task.pipeline, sizes };
@@ -349,7 +380,7 @@ impl<'a> Part<'a> {
                 let size = task.sizes[at];
                 match found {
                     Ok(Some(features)) => {
-                        self.log.evaluate_all(task.first, size, seconds, gamma, &features)?;
+                        self.log.evaluate_all(task.first, size, task.seconds + seconds, task.gamma, &features)?;
                     }
                     Ok(None) => self.log.skip(task.first, size),
                     Err(text) => self.log.fail(task.first, &[size], &text),
