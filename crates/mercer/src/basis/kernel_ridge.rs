@@ -14,7 +14,7 @@
 use faer::Mat;
 
 use super::expansion::{Expansion, Landmarks};
-use super::ridge::half_decades;
+use super::ridge::{downhill, half_decades};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::weights::{Weights, weight};
@@ -120,21 +120,7 @@ impl KernelRidge<'_> {
             let solved = self.solved(copied(values.as_ref()), penalty)?;
             solved.map(|solved| self.solution(&solved, self.rows.n(), penalty)).transpose()
         };
-        let Some(mut best) = attempt(0)?.filter(|found| found.error.is_finite()) else { return Ok(None) };
-        // More landmarks fit more, and need a smaller penalty more often than a larger one.
-        for direction in [-1, 1] {
-            let mut step: i32 = direction;
-            while step.abs() <= STEPS
-                && let Some(next) = attempt(step)?.filter(|next| next.error < best.error)
-            {
-                best = next;
-                step += direction;
-            }
-            if step != direction {
-                break;
-            }
-        }
-        Ok(Some(best))
+        downhill(0, -STEPS..=STEPS, |found| found.error, attempt)
     }
 
     /// K, of which the lower half is used.

@@ -60,7 +60,12 @@ pub(crate) struct Tried {
 }
 
 /// The width of this formula with the smallest leave-one-out error, for a basis with these settings.
-pub(crate) fn resolve(shape: Shape, settings: &Basis, rows: &dyn RowSample, monitor: &Monitor) -> Result<f64> {
+pub(crate) fn resolve(
+    shape: Shape,
+    settings: &Basis,
+    rows: &dyn RowSample,
+    monitor: &Monitor,
+) -> Result<f64> {
     require_target(Gamma::Loo, rows)?;
     let widths = grid_of(shape, rows.p(), rows.deviation())?;
     let places = random::sample(rows.n(), LOO_ROWS, settings.seed);
@@ -222,7 +227,8 @@ impl Looked<'_> {
         let n = gram.n();
         let mut factor = Pivoted::new(gram, bases.size.min(n), FactorStorage::Returned, &part)?;
         if let Some(settings) = bases.ended_by {
-            settings.grow_factor(&mut factor, None, || Ok(variance(gram, &gram.diagonal(), settings.seed)))?;
+            settings
+                .grow_factor(&mut factor, None, || Ok(variance(gram, &gram.diagonal(), settings.seed)))?;
         } else if bases.size < n {
             rpcholesky::grow(&mut factor, 0)?;
         } else {
@@ -281,7 +287,7 @@ pub(crate) fn penalty_alone(
     monitor: &Monitor,
 ) -> Result<f64> {
     if features.p() > DECOMPOSED {
-        let y = sketched(labels, weights).unwrap_or_else(|| labels.centered_by(weights).0);
+        let y = label_columns(labels, weights);
         let y = MatRef::from_row_major_slice(&y, features.n(), y.len() / features.n().max(1));
         if let Some(ridge) = RidgeNear::new(features, y, weights, None, COMPARED, monitor)? {
             return Ok(ridge.absolute);
@@ -299,6 +305,11 @@ fn missed_about_means(mut scores: Mat<f64>, labels: &Labels, weights: Option<&We
         column.iter_mut().for_each(|v| *v += mean);
     }
     missed(&scores, labels, weights)
+}
+
+/// What is predicted, row-major and centred: a column a class, or random signs where classes are many.
+pub(crate) fn label_columns(labels: &Labels, weights: Option<&Weights>) -> Vec<f64> {
+    sketched(labels, weights).unwrap_or_else(|| labels.centered_by(weights).0)
 }
 
 /// Where classes are many, random signs of each in place of its column, row-major and centred: squared errors of fits to them

@@ -10,6 +10,8 @@
 //! source  Allen 1974 (PRESS)
 //! differs a row that determines its own fit (h_ii = 1) counts as if 1e−10 of it were left
 
+use std::ops::RangeInclusive;
+
 use faer::{Mat, MatRef};
 
 use crate::data::labels::Labels;
@@ -22,12 +24,39 @@ use crate::monitor::Monitor;
 
 /// The penalties that are tried, as half decades of the features' mean eigenvalue. In whole decades the left-out error is up to 3 %
 /// larger.
-pub(super) const LOWEST: i32 = -16;
-pub(super) const HIGHEST: i32 = 8;
+pub(crate) const LOWEST: i32 = -16;
+pub(crate) const HIGHEST: i32 = 8;
+
+/// Where the best penalty usually is.
+pub(crate) const USUAL: i32 = -4;
 
 /// 10^{step/2}.
-pub(super) fn half_decades(step: i32) -> f64 {
+pub(crate) fn half_decades(step: i32) -> f64 {
     10f64.powf(f64::from(step) / 2.0)
+}
+
+/// Downhill by the error from the first step, as long as the next has a smaller one: to smaller penalties first, because where there
+/// is more to fit it is more often these that are better. None where the first step cannot be tried, or has no finite error.
+pub(crate) fn downhill<T>(
+    first: i32,
+    steps: RangeInclusive<i32>,
+    error: impl Fn(&T) -> f64,
+    mut attempt: impl FnMut(i32) -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    let Some(mut best) = attempt(first)?.filter(|found| error(found).is_finite()) else { return Ok(None) };
+    for direction in [-1, 1] {
+        let mut next = first + direction;
+        while steps.contains(&next)
+            && let Some(found) = attempt(next)?.filter(|found| error(found) < error(&best))
+        {
+            best = found;
+            next += direction;
+        }
+        if next != first + direction {
+            break;
+        }
+    }
+    Ok(Some(best))
 }
 
 /// Sums over the rows, rotated so that every penalty is one division a direction.
@@ -45,18 +74,18 @@ pub(crate) struct Ridge {
 }
 
 /// Sums over rows (n×m) and labels (n×c) with mean 0.
-pub(super) struct Sums {
+pub(crate) struct Sums {
     /// Of the features; what is subtracted before anything else.
-    pub(super) means: Vec<f64>,
+    pub(crate) means: Vec<f64>,
     /// Σ (z − z̄)(z − z̄)ᵀ, m×m.
-    pub(super) scatter: Mat<f64>,
+    pub(crate) scatter: Mat<f64>,
     /// Σ (z − z̄)yᵀ, m×c.
-    pub(super) across: Mat<f64>,
+    pub(crate) across: Mat<f64>,
 }
 
 impl Sums {
     /// By what each row counts.
-    pub(super) fn new(
+    pub(crate) fn new(
         rows: &Rows,
         y: MatRef<'_, f64>,
         weights: Option<&Weights>,
@@ -292,7 +321,7 @@ pub(crate) fn means(rows: &Rows, weights: Option<&Weights>) -> Vec<f64> {
 }
 
 /// At most so many rows from one on, less their means.
-pub(super) fn centered(rows: &Rows, start: usize, height: usize, means: &[f64]) -> Mat<f64> {
+pub(crate) fn centered(rows: &Rows, start: usize, height: usize, means: &[f64]) -> Mat<f64> {
     let rows = rows.slice(start..rows.n().min(start + height));
     let p = rows.p();
     match rows.as_f64() {

@@ -13,7 +13,7 @@
 use faer::{Mat, MatRef};
 
 use super::loo::Tried;
-use super::ridge::{HIGHEST, LOWEST, Sums, centered, half_decades};
+use super::ridge::{HIGHEST, LOWEST, Sums, USUAL, centered, downhill, half_decades};
 use crate::data::rows::Rows;
 use crate::data::weights::{Weights, total, weight};
 use crate::error::Result;
@@ -28,9 +28,6 @@ pub(super) const DECOMPOSED: usize = 500;
 /// Rows by whose left-out errors penalties are compared where they are compared for one set of features. Rows that count
 /// differently are all compared: a few may count for most.
 pub(super) const COMPARED: usize = 1_000;
-
-/// Where the best penalty usually is, in half decades of the features' mean eigenvalue.
-const USUAL: i32 = -4;
 
 /// Ridge at one penalty.
 pub(super) struct RidgeNear {
@@ -87,22 +84,9 @@ impl RidgeNear {
             let predicted = some.of(&few, &solved)?;
             Ok(Some(Attempt { step, solved, predicted }))
         };
-        let start = start.clamp(LOWEST, HIGHEST);
-        let Some(mut best) = attempt(start)? else { return Ok(None) };
-        // A larger basis fits more, and needs a smaller penalty more often than a larger one.
-        for direction in [-1, 1] {
-            while let next @ LOWEST..=HIGHEST = best.step + direction
-                && let Some(next) = attempt(next)?.filter(|next| next.predicted.error < best.predicted.error)
-            {
-                best = next;
-            }
-            if best.step != start {
-                break;
-            }
-        }
-        if !best.predicted.error.is_finite() {
-            return Ok(None);
-        }
+        let error = |attempt: &Attempt| attempt.predicted.error;
+        let best = downhill(start.clamp(LOWEST, HIGHEST), LOWEST..=HIGHEST, error, attempt)?;
+        let Some(best) = best else { return Ok(None) };
         let penalty = half_decades(best.step);
         let (absolute, is_complete) = (mean_value * penalty, chosen.len() == n);
         Ok(Some(Self { means: sums.means, absolute, penalty, best, is_complete, total }))
