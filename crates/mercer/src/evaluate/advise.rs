@@ -24,7 +24,9 @@ use super::evaluator::Evaluator;
 use super::folds::folds;
 use super::held_out::{self, Score};
 use super::measures::Measure;
+use crate::basis::kernel_ridge::{self, KernelRidge};
 use crate::basis::loo::{Looked, Tried, enough, spread};
+use crate::basis::predict::missed as missed_by;
 use crate::basis::{Basis, Method};
 use crate::checkpoint::Journal;
 use crate::data::encode::Medians;
@@ -53,6 +55,13 @@ const LINEAR_FOLDS: usize = 5;
 
 /// Sizes tried after that, while the error falls.
 const LARGER_SIZES: [usize; 2] = [1_000, 3_000];
+
+/// The most finer widths that are tried with larger sizes, each by a factor of √10.
+const MOST_FINER: i32 = 2;
+
+/// The most rows that are all tried as landmarks, and classes that are predicted with them.
+const MOST_LANDMARKS: usize = 6_000;
+const MOST_CLASSES: usize = 128;
 
 /// A kernel must leave at most this share of the linear kernel's error to be recommended: less is no clear difference.
 const CLEARLY: f64 = 0.95;
@@ -402,33 +411,35 @@ impl Adviser {
     ) -> Result<Choice> {
         let mut best = start;
         let seen = Looked { rows, labels, weights: self.options.weights.as_ref() };
-        let (mut cap, mut finer) = (self.first_size(rows), 2);
+        let (mut cap, mut finer, mut limit) = (self.first_size(rows), MOST_FINER, None);
         for next in LARGER_SIZES {
             let next = next.min(self.max_components).min(rows.n());
             // The basis ended by itself, or there is no room for a larger one.
             if best.tried.size < cap || next <= cap + cap / 5 || !self.fits(next, n_all) {
                 break;
             }
+            if cap <= FIRST_SIZE {
+                limit = self.with_all_rows(best, seen, journal)?;
+            }
             cap = next;
-            // More coordinates resolve finer structure: finer widths are tried, at most two, while they come near.
-            let finer_widths = if best.shape.uses_gamma() { finer } else { 0 };
-            let tried = tried(journal, &format!("size {next}"), || {
-                let mut tried: Vec<Tried> = Vec::new();
-                for step in 0..=finer_widths {
-                    let width = best.tried.gamma * 10f64.powf(f64::from(step) / 2.0);
-                    let one = seen.widths_tried(best.shape, &[width], next, &self.options.monitor)?[0];
-                    let is_near = tried.last().is_none_or(|last| one.error < NEAR * last.error);
-                    tried.push(one);
-                    if !is_near {
-                        break;
-                    }
+            let name = format!("size {next}");
+            let try_width =
+                |gamma: f64| Ok(seen.widths_tried(best.shape, &[gamma], next, &self.options.monitor)?[0]);
+            let tried = match limit {
+                Some(limit) if !falls(best.tried, limit, rows.n()) => break,
+                // Of many landmarks the width is that of all rows.
+                Some(limit) if next > LARGER_SIZES[0] => {
+                    tried(journal, &name, || Ok(vec![try_width(limit.gamma)?]))?
                 }
-                Ok(tried)
-            })?;
+                Some(limit) => {
+                    let mut widths = vec![best.tried.gamma, limit.gamma];
+                    widths.dedup();
+                    tried(journal, &name, || widths.into_iter().map(try_width).collect())?
+                }
+                None => tried(journal, &name, || while_near(best, finer, try_width))?,
+            };
             let Some(found) = preferred(&tried, labels) else { break };
-            let fell =
-                found.error < SOMEWHAT * best.tried.error || found.missed < SOMEWHAT * best.tried.missed;
-            if !fell {
+            if !falls(best.tried, found, rows.n()) {
                 break;
             }
             let next_finer = tried.iter().find(|tried| tried.gamma > found.gamma);
@@ -456,6 +467,30 @@ impl Adviser {
             meaning: "the smallest of those tried that is nearly as good as the best".into(),
         });
         Ok(best)
+    }
+
+    /// How ridge does with all rows as landmarks, which is about the most that larger bases can reach, and at which width; None where
+    /// rows or classes are too many for that.
+    fn with_all_rows(&self, start: Choice, seen: Looked, journal: &mut Journal) -> Result<Option<Tried>> {
+        let Looked { rows, labels, weights } = seen;
+        let n = rows.n();
+        let classes = labels.n_classes().unwrap_or(1);
+        if n > MOST_LANDMARKS || classes > MOST_CLASSES || kernel_ridge::bytes_for(n) > self.options.memory {
+            return Ok(None);
+        }
+        let monitor = &self.options.monitor;
+        let try_width = |gamma: f64| {
+            let kernel = Kernel { shape: start.shape, gamma };
+            let ridge = KernelRidge { kernel, rows, labels, weights, monitor };
+            let all: Vec<usize> = (0..n).collect();
+            let Some(found) = ridge.near(start.tried.absolute, &all)? else {
+                return Ok(Tried { gamma, error: f64::INFINITY, missed: 1.0, ..start.tried });
+            };
+            let missed = missed_by(&found.left_out, labels, weights);
+            Ok(Tried { gamma, error: found.error, missed, absolute: found.penalty, size: n, ..start.tried })
+        };
+        let tried = tried(journal, "all rows as landmarks", || while_near(start, MOST_FINER, try_width))?;
+        Ok(preferred(&tried, labels))
     }
 
     /// Whether a basis of this size on so many rows, and a copy of its coordinates, fit into memory.
@@ -493,6 +528,25 @@ impl Advice {
             *name = "n_components".into();
         }
     }
+}
+
+/// Whether the error of a larger basis is somewhat smaller, or fewer of n rows are missed than a handful could explain.
+fn falls(best: Tried, larger: Tried, n: usize) -> bool {
+    larger.error < SOMEWHAT * best.error || larger.missed < best.missed - spread(best.missed, n) / 2.0
+}
+
+/// More coordinates resolve finer structure: the width and finer ones, while they come near.
+fn while_near(start: Choice, finer: i32, try_width: impl Fn(f64) -> Result<Tried>) -> Result<Vec<Tried>> {
+    let mut tried: Vec<Tried> = Vec::new();
+    for step in 0..=if start.shape.uses_gamma() { finer } else { 0 } {
+        let one = try_width(start.tried.gamma * 10f64.powf(f64::from(step) / 2.0))?;
+        let is_near = tried.last().is_none_or(|last| one.error < NEAR * last.error);
+        tried.push(one);
+        if !is_near {
+            break;
+        }
+    }
+    Ok(tried)
 }
 
 /// Of the widths that miss fewest rows, to within a standard error, the one with the smallest squared error.
