@@ -78,7 +78,7 @@ def allowed(name: str, spec: dict[str, Any] | None = None) -> list[Any]:
             words = [
                 Interval(Integral, 1, None, closed="left"),
                 Interval(RealNotInt, 0, 1, closed="right"),
-                StrOptions({"positive", "all"}),
+                StrOptions({"positive", "all", "cv"}),
             ]
         case "neighbors":
             words = [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")]

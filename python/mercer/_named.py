@@ -20,7 +20,7 @@ _ESTIMATORS: dict[str, type[Any]] = {
 def value_of(name: str, text: str) -> Any:
     """Return the value that the catalogue reads from the text of a parameter."""
     parameter = PARAMETERS[name]
-    words = parameter.get("words", ["linear", "positive", "all"])
+    words = parameter.get("words", ["linear", "positive", "all", "cv"])
     match parameter["kind"]:
         case "flag" | "flag_or" if text in ("true", "false"):
             return text == "true"

@@ -1226,7 +1226,7 @@ class KANMM(_Extractor):
     ----------
     n_components : int, default=None
         Number of features. None: all with a positive eigenvalue. More than there are is refused.
-    n_neighbors : int, default=5
+    n_neighbors : int, default=10
         Hits (rows of its own class) and misses (of all others together) that a row is compared with.
     neighbors : {"exact", "approx"}, default="exact"
         How neighbours are found: all that are nearest, or about 95 % of them by an IVF index, with a warning that
@@ -1324,7 +1324,7 @@ class KANMM(_Extractor):
     def __init__(
         self,
         n_components: int | None = None,
-        n_neighbors: int = 5,
+        n_neighbors: int = 10,
         *,
         neighbors: Neighbors = "exact",
         n_queries: int | None = None,

@@ -59,7 +59,7 @@ __all__ = [
     "SURFStar",
 ]
 
-NFeatures = int | float | Literal["positive", "all"] | None
+NFeatures = int | float | Literal["positive", "all", "cv"] | None
 RandomState = int | np.random.RandomState | None
 
 _CATEGORIES = ["array-like", StrOptions({"auto"}), None]

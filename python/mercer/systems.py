@@ -234,9 +234,10 @@ class TAKES(_System):
 
     Parameters
     ----------
-    n_features : int, float, "positive" or None, default="positive"
+    n_features : int, float, {"positive", "cv"} or None, default="positive"
         How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a weight above 0,
-        or None for all. More than there are keeps all, with a warning.
+        "cv" for as many as cross-validated ridge asks for, or None for all. More than there are keeps all, with a
+        warning.
     weighted : bool or "sqrt", default=True
         Multiply features by their weights w, or with "sqrt" by √w: then inner products of features are
         K_w(x, x') = Σ w φ(x)φ(x'), and a linear machine on them is the kernel machine on K_w.
@@ -378,9 +379,10 @@ class KRelief(_System):
 
     Parameters
     ----------
-    n_features : int, float, "positive" or None, default=100
-        How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a score above 0,
-        or None for all. More than there are keeps all, with a warning.
+    n_features : int, float, {"cv", "positive"} or None, default="cv"
+        How many of the best coordinates to keep: "cv" for as many as cross-validated ridge asks for, a number, a share
+        (0.5), "positive" for those with a score above 0, or None for all. More than there are keeps all, with a
+        warning.
     n_neighbors : int or float, default=1
         Hits and misses that a row is compared with. A fraction is the share of all rows that both are together.
     power : {1, 2}, default=1
@@ -481,7 +483,7 @@ class KRelief(_System):
 
     def __init__(
         self,
-        n_features: NFeatures = 100,
+        n_features: NFeatures = "cv",
         n_neighbors: int | float = 1,
         power: Power = 1,
         weighted: Weighted = False,
@@ -537,9 +539,10 @@ class SKRelief(KRelief):
 
     Parameters
     ----------
-    n_features : int, float, "positive" or None, default=200
-        How many of the best coordinates to keep: a number, a share (0.5), "positive" for those with a score above 0,
-        or None for all. More than there are keeps all, with a warning.
+    n_features : int, float, {"cv", "positive"} or None, default="cv"
+        How many of the best coordinates to keep: "cv" for as many as cross-validated ridge asks for, a number, a share
+        (0.5), "positive" for those with a score above 0, or None for all. More than there are keeps all, with a
+        warning.
     n_neighbors : int or float, default=1
         Hits and misses that a row is compared with. A fraction is the share of all rows that both are together.
     power : {1, 2}, default=1
@@ -639,7 +642,7 @@ class SKRelief(KRelief):
 
     def __init__(
         self,
-        n_features: NFeatures = 200,
+        n_features: NFeatures = "cv",
         n_neighbors: int | float = 1,
         power: Power = 1,
         weighted: Weighted = False,
@@ -694,9 +697,10 @@ class EKS(_System):
         "multisurf", "multisurf-star", "kffs", "f", "fpr", "fdr", "fwe", "mi", "laplacian", "lasso"), a selector of
         `mercer` with settings of its own, or any of scikit-learn's. One that is not a name decides itself how many to
         keep.
-    n_features : int, float, "positive" or None, default=2/3
-        How many of the best coordinates to keep, where `selector` is a name: a number, a share (0.5), "positive" for
-        those with a score above 0, or None for all. More than there are keeps all, with a warning.
+    n_features : int, float, {"cv", "positive"} or None, default="cv"
+        How many of the best coordinates to keep, where `selector` is a name: "cv" for as many as cross-validated ridge
+        asks for (two thirds where there is no `y`), a number, a share (0.5), "positive" for those with a score above 0,
+        or None for all. More than there are keeps all, with a warning.
     weighted : bool or "sqrt", default=False
         Multiply features by their weights w, or with "sqrt" by √w: then inner products of features are
         K_w(x, x') = Σ w φ(x)φ(x'), and a linear machine on them is the kernel machine on K_w. Only "relief", "irelief"
@@ -790,7 +794,7 @@ class EKS(_System):
     def __init__(
         self,
         selector: Any = "f",
-        n_features: NFeatures = 2 / 3,
+        n_features: NFeatures = "cv",
         weighted: Weighted = False,
         *,
         basis: Basis = None,

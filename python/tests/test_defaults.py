@@ -17,6 +17,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "experiments" / "defaults"
 SCRIPT = load_script(FOLDER / "run.py")
 
 import defaults_methods as methods  # noqa: E402
+import defaults_pages as pages  # noqa: E402
+import defaults_report as reports  # noqa: E402
 import defaults_sets as sets  # noqa: E402
 
 SETTINGS = tomllib.loads((FOLDER / "settings.toml").read_text())
@@ -117,11 +119,21 @@ def test_the_report_finds_a_default_that_is_too_bad(toy, tmp_path, monkeypatch):
     told, result = cell(toy, "gda", {"banana": 1})
     records.append(Record("cell", told, result, 0.1))
     report = write_report(FOLDER / "run.py", Results("defaults", FULL, {}, records, []), tmp_path / "out")
-    summary = report.tables["summary-tables"]
-    assert "| gda | 75.0 | reg = 0.1 | -10.0 ± 0.0 | 80.0 |" in summary
-    assert "**no**" in summary
+    for summary in (report.tables["summary-tables"], report.tables["summary-classes"]):
+        assert "| gda | 75.0 | reg = 0.1 | -10.0 | 80.0 |" in summary
+        assert "**no**" in summary
     assert "| gda, reg = 0.01 | 75.0 | same |" in report.tables["alternatives-tables"]
     assert "gda, banana = 1 | not available" in report.tables["not-available"]
     assert [claim.verdict for claim in report.claims] == ["holds partly"]
     asked = [line.split()[2] for line in (FOLDER / "README.md").read_text().splitlines() if "<!-- table" in line]
     assert set(asked) <= set(report.tables)
+
+
+def test_the_methods_pages_say_what_the_results_say():
+    """After a change of results: python experiments/run.py defaults --draw."""
+    tables = reports.tables_of(Results.read(FOLDER / "results.json"))
+    told = {page.stem: page.read_text() for page in pages.PAGES.glob("*.md")}
+    told = {method: text for method, text in told.items() if pages.PARAGRAPH.search(text)}
+    assert len(told) > 15
+    for method, text in told.items():
+        assert pages.paragraph(tables, method) in text

@@ -222,10 +222,11 @@ def test_eks_takes_every_selector_by_name(name):
     np.testing.assert_array_equal(system.scores_, by_hand.scores_)
 
 
-def test_eks_keeps_two_thirds_unless_told_otherwise():
+def test_eks_keeps_as_many_as_it_is_told_to():
     X, y = rings()
     basis = KernelBasis("kpca", n_components=12)
-    assert EKS(basis=basis).fit(X, y).n_components_ == 8
+    assert EKS("laplacian", basis=basis).fit(X).n_components_ == 8  # two thirds, where there is nothing to predict
+    assert EKS(n_features=2 / 3, basis=basis).fit(X, y).n_components_ == 8
     assert EKS(n_features=None, basis=basis).fit(X, y).n_components_ == 12
     with pytest.warns(UserWarning, match="n_features = 13, but there are only 12 columns") as caught:
         assert EKS(n_features=13, basis=basis).fit(X, y).n_components_ == 12

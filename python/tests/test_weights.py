@@ -54,7 +54,7 @@ EXACT = [
     KPCA(3, basis=BASIS),
     AKDAQR(gamma=0.1),
     TAKES(basis=BASIS),
-    EKS("f", basis=BASIS),
+    EKS("f", n_features=12, basis=BASIS),
     FScore(2),
     KFFS(2),
     KFFS(2, reweight=True),
@@ -64,6 +64,7 @@ EXACT = [
 OTHERS = [
     KLFE(2, gamma=0.1),
     KANMM(2, gamma=0.1),
+    EKS("f", basis=BASIS),
     KRelief(3, gamma=0.1),
     SKRelief(3, gamma=0.1),
     Relief(2),

@@ -75,7 +75,7 @@ pub struct SharedParameter {
 /// ```
 /// let all = mercer::methods::parameters();
 /// let neighbours = all.iter().find(|parameter| parameter.name == "n_neighbors").unwrap();
-/// assert!(neighbours.none.as_ref().unwrap().contains("relieff: 10"));
+/// assert!(neighbours.none.as_ref().unwrap().contains("relieff, kanmm: 10"));
 /// ```
 pub fn parameters() -> Vec<SharedParameter> {
     parameters_among(&all().collect::<Vec<_>>())
@@ -168,7 +168,9 @@ pub fn selector<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result<(Selec
     let (spec, build) = selector_entry(name)?;
     check_names(settings)?;
     let values = Values::new(&[spec], settings)?;
-    Ok((build(&values), Keep::from_values(&values)))
+    let (selector, keep) = (build(&values), Keep::from_values(&values));
+    selector.check_keep(keep)?;
+    Ok((selector, keep))
 }
 
 /// A selector of input columns, and how many of them to keep: any of the selectors, or `input-weights`, which scores input
@@ -196,7 +198,9 @@ pub fn column_selector<S: AsRef<str>>(name: &str, settings: &[(S, S)]) -> Result
         ))
     })?;
     let values = Values::new(&[spec], settings)?;
-    Ok((build(&values), Keep::from_values(&values)))
+    let (selector, keep) = (build(&values), Keep::from_values(&values));
+    selector.check_keep(keep)?;
+    Ok((selector, keep))
 }
 
 /// What selects input columns.

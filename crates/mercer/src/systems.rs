@@ -60,7 +60,7 @@ pub(crate) const K_RELIEF: MethodSpec = MethodSpec {
     cost: "kpca, then n² distances",
     parameters: &[
         BASIS.none("kpca; beyond 5000 rows rpcholesky"),
-        N_FEATURES.default("100"),
+        N_FEATURES.default("cv"),
         NEIGHBOR_COUNT.default("1"),
         POWER,
         NEIGHBORS,
@@ -79,7 +79,7 @@ pub(crate) const SK_RELIEF: MethodSpec = MethodSpec {
     cost: "sparse, then n² distances",
     parameters: &[
         BASIS.none("sparse"),
-        N_FEATURES.default("200"),
+        N_FEATURES.default("cv"),
         NEIGHBOR_COUNT.default("1"),
         POWER,
         NEIGHBORS,
@@ -100,7 +100,7 @@ pub(crate) const EKS: MethodSpec = MethodSpec {
     parameters: &[
         BASIS.none("gram-schmidt; beyond 5000 rows rpcholesky"),
         Parameter::new("selector", Kind::Choice(&select::NAMES), "what scores the coordinates").default("f"),
-        N_FEATURES.default("0.6666666666666666"),
+        N_FEATURES.default("cv"),
         WEIGHTED.default("false"),
     ],
     help: "explicit kernel space: any basis and any selector",
@@ -154,17 +154,17 @@ impl System {
         Self::new(&TAKES, |values| Kffs::from_values(values).into())
     }
 
-    /// `relief` with the nearest hit and miss, the best 100 coordinates.
+    /// `relief` with the nearest hit and miss, as many of the best coordinates as cross-validated ridge asks for.
     pub fn k_relief() -> Self {
         Self::new(&K_RELIEF, |values| Relief::from_values(values).into())
     }
 
-    /// `relief` on a basis of few landmarks, the best 200 coordinates.
+    /// `relief` on a basis of few landmarks, as many of the best coordinates as cross-validated ridge asks for.
     pub fn sk_relief() -> Self {
         Self::new(&SK_RELIEF, |values| Relief::from_values(values).into())
     }
 
-    /// Any selector, the best two thirds of the coordinates.
+    /// Any selector, as many of the best coordinates as cross-validated ridge asks for.
     pub fn eks(selector: impl Into<Selector>) -> Self {
         let selector = selector.into();
         Self::new(&EKS, |_| selector)
@@ -196,13 +196,13 @@ impl System {
     /// Sets whether features are multiplied by their weights: `true`, `false` or a [`Weighting`].
     ///
     /// ```
-    /// use mercer::{Basis, Kernel, System, data::{Labels, Task, synth}, map::Weighting};
+    /// use mercer::{Basis, Kernel, System, data::{Labels, Task, synth}, map::Weighting, select::Keep};
     ///
     /// let table = synth::generate("ringnorm?n=100&seed=1")?;
     /// let labels = Labels::decide(table.target.clone().unwrap(), Task::Auto)?;
     /// let basis = Basis::kobl(Kernel::rbf(0.05)).n_components(9).fit(&table.rows)?;
-    /// let plain = System::k_relief().fit(&table.rows, &labels, basis.clone())?;
-    /// let rooted = System::k_relief().weighted(Weighting::SquareRoot).fit(&table.rows, &labels, basis)?;
+    /// let plain = System::k_relief().keep(Keep::All).fit(&table.rows, &labels, basis.clone())?;
+    /// let rooted = System::k_relief().keep(Keep::All).weighted(Weighting::SquareRoot).fit(&table.rows, &labels, basis)?;
     /// let (z, w) = (plain.map.transform(&table.rows)?, plain.scores.weights.unwrap());
     /// let features = rooted.map.transform(&table.rows)?;
     /// let product: f64 = (0..9).map(|j| features[(0, j)] * features[(1, j)]).sum();
@@ -299,14 +299,19 @@ impl System {
             &computed
         };
         let wide = self.selector.seeks_neighbours().then(|| rows.to_f64());
-        self.selector.score(&Columns {
+        let columns = Columns {
             rows: coordinates,
             labels,
             space: wide.as_deref().map(|rows| (kernel, rows)),
             categorical: &[],
             weights: options.weights.as_ref(),
             monitor: &options.monitor,
-        })
+        };
+        let mut scores = self.selector.score(&columns)?;
+        if self.keep == Keep::CrossValidated {
+            scores.best_count = self.selector.best_count(&columns)?;
+        }
+        Ok(scores)
     }
 
     /// An error unless the system can be fitted on such labels; `fit` asks too, but after the basis was fitted.

@@ -55,8 +55,8 @@ fn methods_are_listed_by_stage() {
           allowed   gram-schmidt | kobl | sparse | kpca | nystrom | rpcholesky | kfa | kmeans | csi
           left out  kobl, with threshold = linear
       --n-features
-          what     how many of the best to keep: a number, a share with a decimal point (0.5), `positive` for those with a score above 0, or `all`
-          allowed  a number ≥ 1 | a share in (0, 1.0] | positive | all
+          what     how many of the best to keep: a number, a share with a decimal point (0.5), `positive` for those with a score above 0, `all`, or in systems `cv` for as many as cross-validated ridge asks for
+          allowed  a number ≥ 1 | a share in (0, 1.0] | positive | all | cv
           default  positive
       --weighted
           what     whether features are multiplied by their weights, or their roots

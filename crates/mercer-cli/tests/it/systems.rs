@@ -18,7 +18,20 @@ fn a_system_selects_some_coordinates_and_names_them() {
         ("sk-relief", &["--basis", "nystrom", "--n-components", "9", "--n-features", "all"]),
         ("sk-relief", &["--nu", "0.3", "--n-features", "4", "--weighted", "sqrt"]),
         ("eks", &["--selector", "relief", "--weighted=sqrt"]),
-        ("eks", &["--selector", "relieff", "--basis", "kpca", "--n-components", "9", "--center"]),
+        (
+            "eks",
+            &[
+                "--selector",
+                "relieff",
+                "--n-features",
+                "0.6667",
+                "--basis",
+                "kpca",
+                "--n-components",
+                "9",
+                "--center",
+            ],
+        ),
     ] {
         let fit = ["wave.csv", "--target", "kind", "--method", method, "--gamma", "1"];
         let (out, stderr) = done(folder.path(), &to_model(&[&fit[..], more].concat()));
@@ -74,7 +87,7 @@ fn a_system_that_cannot_be_fitted_is_refused_before_the_work() {
     error: nu = 0.2 is for the basis `sparse`, but basis = kobl
     hint: leave one of them out
     ");
-    insta::assert_snapshot!(refuse(2, &[&wave[..], &["takes", "--n-features", "1.5"]].concat()), @"error: n_features = 1.5, but it must be a whole number of at least 1, a share above 0 and at most 1, `positive` or `all`");
+    insta::assert_snapshot!(refuse(2, &[&wave[..], &["takes", "--n-features", "1.5"]].concat()), @"error: n_features = 1.5, but it must be a whole number of at least 1, a share above 0 and at most 1, `positive`, `all` or, in systems, `cv`");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["k-relief", "--threshold", "0.1"]].concat()), @"error: `threshold` is not a parameter of `k-relief` with `kpca`, `rpcholesky`; it has basis, n_features, n_neighbors, power, neighbors, n_queries, weighted, seed, kernel, gamma, degree, coef0, alpha, input_weights, n_components, tol, center, precision");
     insta::assert_snapshot!(refuse(2, &[&wave[..], &["eks", "--selector", "fdr", "--alpha", "0.01"]].concat()), @r"
     error: alpha = 0.01 is for the kernel `rq`, but kernel = rbf

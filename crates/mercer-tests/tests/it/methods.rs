@@ -319,13 +319,13 @@ fn defaults_in_rust_are_those_of_the_registry() {
     }
 
     // Some of them as numbers, as a reader of the documentation expects them.
-    assert_eq!((Kpls::default().n_components, Kanmm::default().n_neighbors), (None, 5));
+    assert_eq!((Kpls::default().n_components, Kanmm::default().n_neighbors), (None, 10));
     let kmfa = Kmfa::default();
     assert_eq!((kmfa.k_within, kmfa.k_between, kmfa.reg), (5, 100, 0.1));
     let skfe = Skfe::default();
     assert_eq!((skfe.tol, skfe.max_iter), (1e-6, 50));
     assert_eq!(ReliefF::default().n_neighbors, NeighborCount::Count(10));
-    assert_eq!(System::eks(FTest::default()).keep, Keep::Share(2.0 / 3.0));
+    assert_eq!(System::eks(FTest::default()).keep, Keep::CrossValidated);
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn a_system_shares_its_settings_out_to_its_parts() {
     assert_settings(&*eks.selector, &Lasso { cv: 3, seed: 7, ..Lasso::default() });
 
     let plain = system_of("eks", &NOTHING);
-    assert_eq!((plain.keep, plain.selector.name()), (Keep::Share(2.0 / 3.0), "f"));
+    assert_eq!((plain.keep, plain.selector.name()), (Keep::CrossValidated, "f"));
     let relieff = system_of("eks", &[("selector", "relieff")]);
     assert_settings(&*relieff.selector, &ReliefF::default());
     let takes = system_of("takes", &[("reweight", "true"), ("threshold", "0.1")]);
@@ -394,7 +394,7 @@ fn a_system_shares_its_settings_out_to_its_parts() {
         assert_eq!(system_of("eks", &settings).weighted, weighting);
     }
     let relief = system_of("k-relief", &[("power", "2"), ("n_neighbors", "4"), ("seed", "5")]);
-    assert_eq!((relief.keep, relief.weighted), (Keep::Count(100), Weighting::None));
+    assert_eq!((relief.keep, relief.weighted), (Keep::CrossValidated, Weighting::None));
     assert_settings(
         &*relief.selector,
         &Relief { power: 2, n_neighbors: 4.into(), seed: 5, ..Relief::default() },

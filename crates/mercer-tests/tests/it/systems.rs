@@ -46,7 +46,10 @@ fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis()
                 weights: None,
                 monitor: &monitor,
             };
-            let scores = system.selector.score(&columns).expect("scores");
+            let mut scores = system.selector.score(&columns).expect("scores");
+            let fitted = system.fit(&x, &labels, basis.clone());
+            // How many cross-validation asks for is tested by itself.
+            scores.best_count = fitted.as_ref().ok().and_then(|fitted| fitted.scores.best_count);
             // That there are fewer than the default is no news; that a weight makes a feature 0 is.
             let mut kept = Selection { warnings: Vec::new(), ..scores.keep(system.keep) };
             let weights = scores.weights.as_ref().unwrap_or(&scores.scores);
@@ -59,7 +62,7 @@ fn a_system_keeps_what_its_selector_finds_best_in_the_coordinates_of_its_basis()
                     kept.columns.len()
                 ));
             }
-            let fitted = match system.fit(&x, &labels, basis.clone()) {
+            let fitted = match fitted {
                 Ok(fitted) => fitted,
                 Err(e) => {
                     assert!(kept.columns.is_empty() && e.to_string().contains("none of the"), "{what}: {e}");
@@ -147,6 +150,33 @@ fn systems_refuse_what_they_cannot_do_in_words() {
     let unsupervised = System::eks(selector("laplacian", &none).expect("known").0);
     let fitted = unsupervised.fit(&x, None, basis(Method::Kobl, &x, &labels)).expect("needs no labels");
     assert_eq!(fitted.map.n_features(), 26); // two thirds of 40
+}
+
+#[test]
+fn cross_validation_decides_how_many_coordinates_are_kept() {
+    let none: [(&str, &str); 0] = [];
+    let eks = || System::eks(selector("f", &none).expect("known").0);
+    let table = synth::generate("waveform?n=200&seed=1").expect("rows");
+    let (x, labels) =
+        (table.rows, Labels::decide(table.target.expect("labels"), Task::Auto).expect("labels"));
+    let forty = || Basis::kobl(Kernel::rbf(0.005)).n_components(40).fit(&x).expect("fits");
+    let fitted = eks().fit(&x, &labels, forty()).expect("fits");
+    assert_eq!(eks().keep, Keep::CrossValidated);
+    assert_eq!(fitted.scores.best_count, Some(fitted.map.n_features()));
+    let best = fitted.scores.keep(Keep::Count(fitted.map.n_features())).columns;
+    assert_eq!(fitted.selection.columns, best);
+    // Labels that have nothing to do with the rows: no coordinate helps.
+    let noise = Labels::classes(&(0..200).map(|i| ["a", "b"][i / 7 % 2]).collect::<Vec<_>>());
+    let of_noise = eks().fit(&x, &noise, forty()).expect("fits");
+    assert_eq!(of_noise.map.n_features(), 1);
+    assert!((2..40).contains(&fitted.map.n_features()), "{}", fitted.map.n_features());
+    // A selector that decides itself keeps no more than it chose.
+    let strict = System::eks(selector("fwe", &[("level", "0.001")]).expect("known").0);
+    let fitted = strict.fit(&x, &labels, forty()).expect("fits");
+    let chosen = fitted.scores.chosen.as_ref().expect("its choice");
+    assert!(fitted.selection.columns.iter().all(|&j| chosen[j]));
+    let refused = selector("relief", &[("n_features", "cv")]).expect_err("not for any columns").to_string();
+    assert!(refused.contains("the systems eks, k-relief") && refused.contains("\nhint: "), "{refused}");
 }
 
 #[test]

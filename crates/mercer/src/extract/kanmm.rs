@@ -45,7 +45,7 @@ pub(crate) const SPEC: MethodSpec = MethodSpec {
         BASIS.none("kfa, sized by the leave-one-out error; beyond 5000 rows rpcholesky"),
         N_COMPONENTS.none("all with a positive eigenvalue"),
         BASIS_COMPONENTS,
-        N_NEIGHBORS.default("5"),
+        N_NEIGHBORS.default("10"),
         NEIGHBORS,
         N_QUERIES,
         SEED,

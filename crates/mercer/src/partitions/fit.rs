@@ -31,7 +31,7 @@ use crate::monitor::{Growth, Stage};
 use crate::options::Options;
 use crate::pipeline::{FittedPipeline, Found, Head, Pipeline};
 use crate::random;
-use crate::select::input_weights;
+use crate::select::{Columns, Keep, how_many, input_weights};
 
 /// What a fit on partitions may take.
 #[derive(Clone, Debug, Default)]
@@ -228,7 +228,18 @@ impl Parted<'_> {
             }
             Head::Select(system) => {
                 let scored = Scored { features: Some(&basis.expansion), of_factor };
-                let scores = self.scores_of(&system.selector, scored, monitor)?;
+                let mut scores = self.scores_of(&system.selector, scored, monitor)?;
+                if system.keep == Keep::CrossValidated {
+                    let (rows, labels) = self.sample(how_many::MOST_ROWS, settings.seed)?;
+                    scores.best_count = system.selector.best_count(&Columns {
+                        rows: &basis.coordinates(&rows, monitor)?,
+                        labels: labels.as_ref(),
+                        space: Some((basis.expansion.kernel, &rows)),
+                        categorical: &[],
+                        weights: None,
+                        monitor,
+                    })?;
+                }
                 let found = system.finish(basis.clone(), scores)?;
                 (found.map, Found::Selected(found.scores, found.selection))
             }

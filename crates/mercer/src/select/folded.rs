@@ -163,7 +163,7 @@ impl Folded {
 }
 
 /// The rows of each fold, in random order; stratified for classes.
-fn groups(labels: &Labels, cv: usize, seed: u64) -> Vec<Vec<usize>> {
+pub(super) fn groups(labels: &Labels, cv: usize, seed: u64) -> Vec<Vec<usize>> {
     let mut order = random::permutation(labels.len(), seed);
     if let Labels::Classes { codes, .. } = labels {
         // Dealt out class by class, so that a class with fewer rows than folds goes to as many folds as it has rows.

@@ -19,6 +19,7 @@ pub mod stability;
 mod by_column;
 mod coordinate_descent;
 mod folded;
+pub(crate) mod how_many;
 pub(crate) mod neighbourhood;
 mod newton;
 mod quadratic;
@@ -109,6 +110,8 @@ pub struct Scores {
     pub sums: Option<FSums>,
     /// `lasso`: the penalty that cross-validation chose.
     pub penalty: Option<f64>,
+    /// How many of the best columns cross-validation asks for, where it was asked ([`Keep::CrossValidated`]).
+    pub best_count: Option<usize>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -124,6 +127,10 @@ pub enum Keep {
     Share(f64),
     /// Those with a score above 0.
     Positive,
+    /// The fewest with which ridge predicts rows that are held out as well as it can, to within a standard error; where there are no
+    /// labels to predict, two thirds. Only for systems, whose columns are coordinates of one space; selectors of other columns
+    /// refuse it.
+    CrossValidated,
 }
 
 /// The columns that were selected.
@@ -240,6 +247,19 @@ impl Selector {
         }
         self.0.score(columns)
     }
+
+    /// An error unless so many of any columns can be kept.
+    pub(crate) fn check_keep(&self, keep: Keep) -> Result<()> {
+        if keep != Keep::CrossValidated {
+            return Ok(());
+        }
+        Err(Error::argument(format!(
+            "n_features = cv, but `{}` selects among columns that may have any unit, and what ridge predicts depends on units; \
+             the systems eks, k-relief, sk-relief and takes can do it\n\
+             hint: give a number, a share or `positive`, or select in kernel space: method = eks, selector = {0}",
+            self.name()
+        )))
+    }
 }
 
 /// Every selector, and how it is made from its settings. A new one is added here.
@@ -285,11 +305,11 @@ pub(crate) const N_FEATURES: Parameter = Parameter::new(
     "n_features",
     Kind::Text {
         name: "keep",
-        allowed: "a number ≥ 1 | a share in (0, 1.0] | positive | all",
+        allowed: "a number ≥ 1 | a share in (0, 1.0] | positive | all | cv",
         check: |text| text.parse::<Keep>().map(drop),
     },
     "how many of the best to keep: a number, a share with a decimal point (0.5), `positive` for those with a score above 0, \
-     or `all`",
+     `all`, or in systems `cv` for as many as cross-validated ridge asks for",
 )
 .none("all");
 
@@ -449,14 +469,24 @@ impl FromStr for Keep {
         match (text, text.parse::<usize>(), text.parse::<f64>()) {
             ("all", ..) => Ok(Self::All),
             ("positive", ..) => Ok(Self::Positive),
+            ("cv", ..) => Ok(Self::CrossValidated),
             (_, Ok(count), _) if count > 0 => Ok(Self::Count(count)),
             (_, Err(_), Ok(share)) if share > 0.0 && share <= 1.0 => Ok(Self::Share(share)),
             _ => Err(Error::argument(format!(
                 "n_features = {text}, but it must be a whole number of at least 1, a share above 0 and at most 1, \
-                 `positive` or `all`"
+                 `positive`, `all` or, in systems, `cv`"
             ))),
         }
     }
+}
+
+/// What `Keep::CrossValidated` keeps where there are no labels to predict.
+const UNLABELLED: f64 = 2.0 / 3.0;
+
+/// A share of p columns, at least one.
+fn share_of(share: f64, p: usize) -> usize {
+    // A share such as 2/3 of 120 must not lose a column to rounding.
+    ((share * p as f64 + 1e-9) as usize).clamp(1.min(p), p)
 }
 
 impl Scores {
@@ -473,16 +503,7 @@ impl Scores {
     /// ```
     pub fn keep(&self, keep: Keep) -> Selection {
         let p = self.scores.len();
-        let mut taken = vec![p; p];
-        for (at, &j) in self.order.iter().flatten().enumerate() {
-            taken[j] = at;
-        }
-        let mut best: Vec<usize> = (0..p).collect();
-        best.sort_by(|&a, &b| {
-            // + 0.0: minus zero is zero.
-            let by_score = || (self.scores[b] + 0.0).total_cmp(&(self.scores[a] + 0.0));
-            taken[a].cmp(&taken[b]).then_with(by_score).then(a.cmp(&b))
-        });
+        let best = self.best();
         let mut ranking = vec![0; p];
         best.iter().enumerate().for_each(|(at, &j)| ranking[j] = at + 1);
         let mut warnings = Vec::new();
@@ -496,13 +517,34 @@ impl Scores {
                 }
                 count.min(p)
             }
-            // A share such as 2/3 of 120 must not lose a column to rounding.
-            Keep::Share(share) => ((share * p as f64 + 1e-9) as usize).clamp(1.min(p), p),
+            Keep::Share(share) => share_of(share, p),
+            Keep::CrossValidated => self.best_count.unwrap_or_else(|| share_of(UNLABELLED, p)),
         };
-        let chosen = |j: &usize| self.chosen.as_ref().is_none_or(|chosen| chosen[*j]);
+        let chosen = |j: &usize| self.is_chosen(*j);
         let positive = |j: &usize| keep != Keep::Positive || self.scores[*j] > 0.0;
         let mut columns: Vec<usize> = best.into_iter().filter(chosen).filter(positive).take(most).collect();
         columns.sort_unstable();
         Selection { columns, ranking, warnings }
+    }
+
+    /// All columns, the best first.
+    fn best(&self) -> Vec<usize> {
+        let p = self.scores.len();
+        let mut taken = vec![p; p];
+        for (at, &j) in self.order.iter().flatten().enumerate() {
+            taken[j] = at;
+        }
+        let mut best: Vec<usize> = (0..p).collect();
+        best.sort_by(|&a, &b| {
+            // + 0.0: minus zero is zero.
+            let by_score = || (self.scores[b] + 0.0).total_cmp(&(self.scores[a] + 0.0));
+            taken[a].cmp(&taken[b]).then_with(by_score).then(a.cmp(&b))
+        });
+        best
+    }
+
+    /// Whether a selector that decides itself lets this column through.
+    fn is_chosen(&self, j: usize) -> bool {
+        self.chosen.as_ref().is_none_or(|chosen| chosen[j])
     }
 }

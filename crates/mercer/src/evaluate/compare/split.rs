@@ -281,7 +281,8 @@ impl<'a> Part<'a> {
         if plan.methods.is_empty() {
             return Ok(());
         }
-        let (common, mut own) = (self.timed(&format!("width {rule}"), |split| split.kernel(rule))?, Vec::new());
+        let (common, mut own) =
+            (self.timed(&format!("width {rule}"), |split| split.kernel(rule))?, Vec::new());
         let mut groups: Vec<(String, Vec<Task>)> = Vec::new();
         for method in &plan.methods {
             let every: Vec<usize> = (0..method.sizes.len()).collect();
@@ -380,7 +381,13 @@ impl<'a> Part<'a> {
                 let size = task.sizes[at];
                 match found {
                     Ok(Some(features)) => {
-                        self.log.evaluate_all(task.first, size, task.seconds + seconds, task.gamma, &features)?;
+                        self.log.evaluate_all(
+                            task.first,
+                            size,
+                            task.seconds + seconds,
+                            task.gamma,
+                            &features,
+                        )?;
                     }
                     Ok(None) => self.log.skip(task.first, size),
                     Err(text) => self.log.fail(task.first, &[size], &text),
