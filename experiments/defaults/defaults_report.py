@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -17,12 +18,12 @@ SCORE = {"numbers": "R², points"}
 
 
 class Table:
-    """The cells of one group of sets, by method, title of the setting, and set."""
+    """The cells of some groups of sets, by method, title of the setting, and set."""
 
-    def __init__(self, results: Results, group: str) -> None:
-        self.group, self.points = group, results.settings["points"]
+    def __init__(self, results: Results, name: str, groups: Iterable[str]) -> None:
+        self.name, self.points = name, results.settings["points"]
         self.cells: dict[str, dict[str, dict[str, dict]]] = {}
-        for record in results.find("cell", group=group):
+        for record in (record for group in groups for record in results.find("cell", group=group)):
             s = record.settings
             self.cells.setdefault(s["method"], {}).setdefault(title(s["setting"]), {})[s["name"]] = record.result
 
@@ -48,12 +49,12 @@ class Table:
         return sum(cell[key] for cell in self.scored(method, title).values())
 
     def against(self, method: str, title: str, measure: str) -> Summary | None:
-        """Return default less alternative in points, over the sets and splits that both have."""
+        """Return default less alternative in points, over the sets that both have, each by the mean of its splits."""
         own, other = self.scored(method, "default"), self.scored(method, title)
         shared = [name for name in own if name in other]
         if not shared:
             return None
-        return summary(100 * np.concatenate([np.subtract(own[n][measure], other[n][measure]) for n in shared]))
+        return summary([100 * np.mean(np.subtract(own[n][measure], other[n][measure])) for n in shared])
 
     def same(self, method: str, title: str) -> bool:
         """Whether a setting scores as the default on every split: the default written out, or no matter."""
@@ -78,20 +79,27 @@ class Table:
         return best is None or best[1].mean >= -self.points
 
 
+def tables_of(results: Results) -> dict[str, Table]:
+    """Return a table for all sets with classes, and one for each group of sets."""
+    classes = [group for group in GROUPS if group != "numbers"]
+    groups = {group: Table(results, group, [group]) for group in GROUPS}
+    return {"classes": Table(results, "classes", classes), **groups}
+
+
 def write(results: Results, report: Report) -> None:
     """Make everything from the results."""
-    tables = {group: Table(results, group) for group in GROUPS}
-    for group, table in tables.items():
+    tables = tables_of(results)
+    for name, table in tables.items():
         for stem, wanted in (("", lambda m: kind_of(m) != "select"), ("selectors-", lambda m: kind_of(m) == "select")):
             methods = [method for method in table.methods if wanted(method)]
-            if stem and group not in ("tables", "numbers"):
+            if stem and name not in ("tables", "numbers"):
                 continue
-            summarise(table, methods, f"{stem}{group}", report)
-            compare(table, methods, f"{stem}{group}", report)
+            summarise(table, methods, f"{stem}{name}", report)
+            compare(table, methods, f"{stem}{name}", report)
         draw(table, report)
-    at_equal_size(results, tables, report)
+    at_equal_size(results, {group: tables[group] for group in GROUPS}, report)
     not_available(results, report)
-    claims(tables, report)
+    claims({name: tables[name] for name in ("classes", "numbers")}, report)
 
 
 def summarise(table: Table, methods: list[str], name: str, report: Report) -> None:
@@ -118,10 +126,10 @@ def note_of(table: Table, methods: list[str]) -> str:
     if not methods:
         return "No set of this group was run."
     cells = {name: cell for method in methods for name, cell in table.scored(method, "default").items()}
-    score = "R², in points of a hundred" if table.group == "numbers" else "Accuracy in percent"
+    score = "R², in points of a hundred" if table.name == "numbers" else "Accuracy in percent"
     return (
         f"{score}, mean over {count(cells)} ({', '.join(cells)}). Differences in points with standard errors over "
-        "sets and splits; below zero the alternative is better. Counts are of the default's "
+        "sets; below zero the alternative is better. Counts are of the default's "
         f"{sum(len(cell['nn']) for cell in cells.values())} splits."
     )
 
@@ -134,6 +142,11 @@ def count(sets) -> str:
 def difference(d: Summary) -> str:
     """Write a difference in points with its standard error."""
     return f"{d.mean:+.1f}" if d.n < 2 else f"{d.mean:+.1f} ± {d.se:.1f}"
+
+
+def difference_apart(d: Summary) -> str:
+    """Write how far apart two settings are, without saying which is better."""
+    return difference(d).lstrip("+-")
 
 
 def compare(table: Table, methods: list[str], name: str, report: Report) -> None:
@@ -242,7 +255,7 @@ def draw(table: Table, report: Report) -> None:
         return
     sets = {name for method in methods for name in table.scored(method, "default")}
     size = (10.5, 0.27 * len(methods) + 1.5)
-    with report.figure(table.group, 1, 2, size=size, sharey=True) as axes:
+    with report.figure(table.name, 1, 2, size=size, sharey=True) as axes:
         for axis, (measure, words) in zip(axes, MEASURES.items(), strict=True):
             lowest = []
             for at, method in enumerate(methods):
@@ -257,7 +270,7 @@ def draw(table: Table, report: Report) -> None:
                     best = table.best(method, measure)
                     told = {"xytext": (0, 5), "textcoords": "offset points", "fontsize": 6.5, "color": "#444444"}
                     axis.annotate(best[0], (own - best[1].mean, at), ha="right", **told)
-            axis.set(title=f"{words} on the features", xlabel=SCORE.get(table.group, "accuracy, %"))
+            axis.set(title=f"{words} on the features", xlabel=SCORE.get(table.name, "accuracy, %"))
             axis.set_xlim(max(min(lowest) - 3, -5), max(lowest) + 3)
             axis.set_ylim(-0.8, len(methods) - 0.2)
         axes[0].set_yticks(range(len(methods)), methods)
@@ -267,7 +280,7 @@ def draw(table: Table, report: Report) -> None:
             *axes[0].get_legend_handles_labels(),
             loc="outside lower center",
             ncols=2,
-            title=f"test rows, mean over {count(sets)} of the group {table.group}; named where it is more than "
+            title=f"test rows, mean over {count(sets)} of the group {table.name}; named where it is more than "
             f"{table.points:g} points better than the default",
             title_fontsize=8,
         )
@@ -295,11 +308,11 @@ def not_available(results: Results, report: Report) -> None:
 
 
 def claims(tables: dict[str, Table], report: Report) -> None:
-    """Judge every default: within the allowed points of its best alternative in all groups, in some, or in none."""
+    """Judge every default: within the allowed points of its best alternative, on average over sets, or not."""
     methods = dict.fromkeys(method for table in tables.values() for method in table.methods)
     for method in methods:
         held, lost = 0, []
-        for group, table in tables.items():
+        for name, table in tables.items():
             if method not in table.methods:
                 continue
             for measure, words in MEASURES.items():
@@ -307,8 +320,8 @@ def claims(tables: dict[str, Table], report: Report) -> None:
                     held += 1
                 else:
                     best = table.best(method, measure)
-                    lost.append(f"{group}, {words}: {difference(best[1])} against {best[0]}")
+                    lost.append(f"{name}, {words}: {difference(best[1])} against {best[0]}")
         verdict = fact(held, held + len(lost))
         points = next(iter(tables.values())).points
-        text = f"{method}: the default is within {points:g} points of its best alternative"
+        text = f"{method}: on average the default is within {points:g} points of its best alternative"
         report.claim(text, "beyond", verdict, "; ".join(lost) or f"in all {held} comparisons")

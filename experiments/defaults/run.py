@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tools")]
+import defaults_pages
 import defaults_report
 import defaults_sets as sets
 import numpy as np
@@ -102,8 +103,10 @@ def evaluate(z: np.ndarray, z_test: np.ndarray, y: np.ndarray, truth: np.ndarray
 
 
 def report(results: Results, report: Report) -> None:
-    """Write tables, figures and claims."""
+    """Write tables, figures and claims and, from a full run, the paragraphs on the methods' pages."""
     defaults_report.write(results, report)
+    if report.folder == Path(__file__).parent:
+        defaults_pages.write_pages(defaults_report.tables_of(results))
 
 
 if __name__ == "__main__":
