@@ -78,7 +78,7 @@ fn fits_a_file_larger_than_memory(method: &str, more: &[&str]) {
         assert_eq!(output.status.code(), Some(0), "{said}");
         assert!(said.contains("360 MB, are more than the memory of"), "{said}");
     } else {
-        println!(
+        eprintln!(
             "no budget by the limit alone: of this processor's cache products reserve more than half of it"
         );
     }

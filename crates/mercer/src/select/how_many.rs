@@ -285,13 +285,9 @@ mod tests {
                 part.iter().map(|&i| count(i) * row(i)).sum()
             };
             assert_eq!(found.len(), p + 1);
-            for k in 0..=p {
+            for (k, found) in found.into_iter().enumerate() {
                 let expected = error(k) / error(0);
-                assert!(
-                    (found[k] - expected).abs() < 1e-10,
-                    "{source}, {k} columns: {} {expected}",
-                    found[k]
-                );
+                assert!((found - expected).abs() < 1e-10, "{source}, {k} columns: {found} {expected}");
             }
         }
     }
