@@ -34,7 +34,7 @@ def value_of(name: str, text: str) -> Any:
             return text
         case "threshold" if text.startswith("power:"):
             return ("power", float(text.removeprefix("power:")))
-        case "keep" | "whole_or" if text.isdigit():
+        case "keep" | "neighbors" | "whole_or" if text.isdigit():
             return int(text)
         case _:
             return float(text)

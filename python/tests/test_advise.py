@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import mercer
 from mercer import GDA, KLFE, KPLS, KernelBasis, advise
-from mercer._catalogue import PARAMETERS, SPECS, as_text
+from mercer._catalogue import PARAMETERS, SPECS, as_text, stage
 from mercer._named import estimator_of, value_of
 
 
@@ -51,6 +51,13 @@ def test_advice_followed_is_better_than_the_columns(circles):
     raw = cross_val_score(make_pipeline(StandardScaler(), RidgeClassifier()), X, y).mean()
     model = make_pipeline(advice.pipeline(), RidgeClassifier(alpha=1e-3))
     assert cross_val_score(model, X, y).mean() > raw + 0.25
+
+
+@pytest.mark.parametrize("method", [*stage("system"), *stage("extract")])
+def test_an_estimator_takes_the_settings_that_advice_reads(method, circles):
+    defaults = {name: text for name, text in SPECS[method]["defaults"].items() if text}
+    estimator = estimator_of(method, {name: value_of(name, text) for name, text in defaults.items()})
+    assert estimator.fit(*circles).transform(circles[0]).shape[0] == 200
 
 
 def test_what_was_seen_is_there(circles):
@@ -184,6 +191,8 @@ def test_values_of_parameters_have_their_types():
     assert value_of("threshold", "power:0.5") == ("power", 0.5)
     assert value_of("gamma", "loo") == "loo"
     assert isinstance(value_of("n_features", "3"), int)
+    assert isinstance(value_of("n_neighbors", "3"), int)
+    assert isinstance(value_of("n_neighbors", "0.1"), float)
     assert value_of("n_features", "0.25") == 0.25
     assert value_of("weighted", "true") is True
     assert value_of("power", "2") == 2
