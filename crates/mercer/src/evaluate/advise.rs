@@ -7,9 +7,9 @@
 //! where rows have weights. Last, what is advised is fitted on a part of the rows and scored on the others, beside shuffled
 //! labels (`held_out.rs`).
 //!
-//! cost    two kernels × 8 widths × n·300² on at most 2500 rows, and n·1000² each where they are near; then n·m² a size tried on
-//!         at most [`Adviser::rows`], then 3 folds of 3000, 5 folds of 2000 for the linear machine, and one fit on at most 3000
-//!         rows
+//! cost    two kernels × 8 widths × n·300² on at most 2500 rows, and n·1000² each where they are near; there n³ a width to see whether
+//!         more components help, at most three; then 4·n·m² for the size on at most [`Adviser::rows`], 3 folds of 3000, 5 folds of
+//!         2000 for the linear machine, and one fit on at most 3000 rows
 //! source  Braun, Buhmann & Müller 2008 (relevant dimension); the guideline that EKS, sec. 5 asks for
 //! differs between widths within one standard error of the fewest rows missed the squared error decides: with few rows
 //!         counts are coarse, with many they are what matters
@@ -53,15 +53,11 @@ const FIRST_SIZE: usize = 300;
 const LINEAR_ROWS: usize = 2_000;
 const LINEAR_FOLDS: usize = 5;
 
-/// Sizes tried after that, while the error falls.
+/// Sizes after that, while the error falls.
 const LARGER_SIZES: [usize; 2] = [1_000, 3_000];
 
-/// The most finer widths that are tried with larger sizes, each by a factor of √10.
+/// The most finer widths that are tried with more landmarks, each by a factor of √10.
 const MOST_FINER: i32 = 2;
-
-/// The most rows that are all tried as landmarks, and classes that are predicted with them.
-const MOST_LANDMARKS: usize = 6_000;
-const MOST_CLASSES: usize = 128;
 
 /// A kernel must leave at most this share of the linear kernel's error to be recommended: less is no clear difference.
 const CLEARLY: f64 = 0.95;
@@ -227,18 +223,11 @@ impl Adviser {
         let linear = self.linear(first, n_all, journal)?;
         let kernel = self.best_kernel(first, n_all, &mut advice, journal)?;
         let svm = self.missed_by_svm(first, journal)?;
-        let (verdict, mut choice) = verdict(linear, kernel, svm, first, &mut advice);
+        let (verdict, choice) = verdict(linear, kernel, svm, first, &mut advice);
         advice.verdict = verdict;
         self.options.monitor.begin("looking at sizes", 0);
-        if few.len() < rows.n() {
-            // The errors that larger bases are held against are those of all rows.
-            let (shape, size, gamma) = (choice.shape, self.first_size(&rows), choice.tried.gamma);
-            choice.tried = tried(journal, "all rows", || {
-                let seen = Looked { rows: &rows, labels, weights: self.options.weights.as_ref() };
-                seen.widths_tried(shape, &[gamma], size, &self.options.monitor)
-            })?[0];
-        }
-        let choice = self.best_size(choice, &rows, labels, n_all, &mut advice, journal)?;
+        let larger = self.larger(choice, first, rows.n(), n_all, journal)?;
+        let choice = self.best_size(choice, larger, &rows, labels, &mut advice, journal)?;
         self.options.monitor.begin("looking into the kernel's space", 0);
         self.look(choice, &rows, labels, &mut advice)?;
         self.options.monitor.begin("trying methods on inner folds", 0);
@@ -399,52 +388,62 @@ impl Adviser {
         Ok([larger(pair[0])?, larger(pair[1])?])
     }
 
-    /// Larger bases while the error falls; then the smallest that is nearly as good.
+    /// A size and a width beyond the first size, if the first rows say that these would help. Ridge with all of them as landmarks,
+    /// which is about the most that a larger basis can reach, is cheaper than a large basis of all n rows.
+    fn larger(
+        &self,
+        start: Choice,
+        first: Looked,
+        n: usize,
+        n_all: usize,
+        journal: &mut Journal,
+    ) -> Result<Option<(usize, f64)>> {
+        let room = |size: usize, next: usize| {
+            let next = next.min(self.max_components).min(n);
+            (next > size + size / 5 && self.fits(next, n_all)).then_some(next)
+        };
+        let begun = self.first_size(first.rows);
+        // A basis that ended by itself does not grow.
+        let second = room(begun, LARGER_SIZES[0]).filter(|_| start.tried.size >= begun);
+        let (Some(second), n_first) = (second, first.rows.n()) else { return Ok(None) };
+        let limit = self.with_all_rows(start, first, journal)?;
+        let Some(limit) = limit.filter(|limit| falls(start.tried, *limit, n_first)) else { return Ok(None) };
+        let Some(third) = room(second, LARGER_SIZES[1]) else { return Ok(Some((second, limit.gamma))) };
+        let monitor = &self.options.monitor;
+        let with_second = tried(journal, "the first rows with more components", || {
+            first.widths_tried(start.shape, &[limit.gamma], second.min(n_first), monitor)
+        })?[0];
+        let size = if falls(with_second, limit, n_first) { third } else { second };
+        Ok(Some((size, limit.gamma)))
+    }
+
+    /// The smallest size that is nearly as good as the first or, where it may help, a larger one.
     fn best_size(
         &self,
         start: Choice,
+        larger: Option<(usize, f64)>,
         rows: &Rows,
         labels: &Labels,
-        n_all: usize,
         advice: &mut Advice,
         journal: &mut Journal,
     ) -> Result<Choice> {
         let mut best = start;
         let seen = Looked { rows, labels, weights: self.options.weights.as_ref() };
-        let (mut cap, mut finer, mut limit) = (self.first_size(rows), MOST_FINER, None);
-        for next in LARGER_SIZES {
-            let next = next.min(self.max_components).min(rows.n());
-            // The basis ended by itself, or there is no room for a larger one.
-            if best.tried.size < cap || next <= cap + cap / 5 || !self.fits(next, n_all) {
-                break;
+        let mut known = None;
+        match larger {
+            // Both widths, if there are two.
+            Some((size, gamma)) if size <= LARGER_SIZES[0] => {
+                let mut widths = vec![best.tried.gamma, gamma];
+                widths.dedup();
+                let tried = tried(journal, &format!("size {size}"), || {
+                    seen.widths_tried(best.shape, &widths, size, &self.options.monitor)
+                })?;
+                known = preferred(&tried, labels);
+                best.tried = known.unwrap_or(best.tried);
             }
-            if cap <= FIRST_SIZE {
-                limit = self.with_all_rows(best, seen, journal)?;
-            }
-            cap = next;
-            let name = format!("size {next}");
-            let try_width =
-                |gamma: f64| Ok(seen.widths_tried(best.shape, &[gamma], next, &self.options.monitor)?[0]);
-            let tried = match limit {
-                Some(limit) if !falls(best.tried, limit, rows.n()) => break,
-                // Of many landmarks the width is that of all rows.
-                Some(limit) if next > LARGER_SIZES[0] => {
-                    tried(journal, &name, || Ok(vec![try_width(limit.gamma)?]))?
-                }
-                Some(limit) => {
-                    let mut widths = vec![best.tried.gamma, limit.gamma];
-                    widths.dedup();
-                    tried(journal, &name, || widths.into_iter().map(try_width).collect())?
-                }
-                None => tried(journal, &name, || while_near(best, finer, try_width))?,
-            };
-            let Some(found) = preferred(&tried, labels) else { break };
-            if !falls(best.tried, found, rows.n()) {
-                break;
-            }
-            let next_finer = tried.iter().find(|tried| tried.gamma > found.gamma);
-            finer = i32::from(next_finer.is_none_or(|next| next.error < NEAR * found.error));
-            best.tried = found;
+            // What it errs is found below, in the coordinates that are needed anyway.
+            Some((size, gamma)) => best.tried = Tried { gamma, size, ..best.tried },
+            None => {}
         }
         best.tried.gamma = short(best.tried.gamma);
         if best.tried.size > FIRST_SIZE {
@@ -454,7 +453,7 @@ impl Adviser {
         let (basis, z) = self.coordinates(best, rows, labels, self.options.weights.as_ref())?;
         let z = z.to_dense();
         residual_finding(&basis, &z, rows.n(), advice);
-        let known = Some(best.tried).filter(|_| best.method == Method::Rpcholesky);
+        let known = known.filter(|_| best.method == Method::Rpcholesky);
         let sizes = self.errors_by_size(&z, basis.n_components(), known, labels)?;
         advice.loo_by_size = sizes.iter().map(|t| (t.size, t.error)).collect();
         if let Some(enough) = enough(&sizes, NEARLY, rows.n()) {
@@ -469,27 +468,25 @@ impl Adviser {
         Ok(best)
     }
 
-    /// How ridge does with all rows as landmarks, which is about the most that larger bases can reach, and at which width; None where
-    /// rows or classes are too many for that.
+    /// How ridge does with all of these rows as landmarks, and at which width; None where there is no memory for that.
     fn with_all_rows(&self, start: Choice, seen: Looked, journal: &mut Journal) -> Result<Option<Tried>> {
         let Looked { rows, labels, weights } = seen;
-        let n = rows.n();
-        let classes = labels.n_classes().unwrap_or(1);
-        if n > MOST_LANDMARKS || classes > MOST_CLASSES || kernel_ridge::bytes_for(n) > self.options.memory {
+        if kernel_ridge::bytes_for(rows.n()) > self.options.memory {
             return Ok(None);
         }
         let monitor = &self.options.monitor;
+        let all: Vec<usize> = (0..rows.n()).collect();
         let try_width = |gamma: f64| {
             let kernel = Kernel { shape: start.shape, gamma };
             let ridge = KernelRidge { kernel, rows, labels, weights, monitor };
-            let all: Vec<usize> = (0..n).collect();
             let Some(found) = ridge.near(start.tried.absolute, &all)? else {
                 return Ok(Tried { gamma, error: f64::INFINITY, missed: 1.0, ..start.tried });
             };
             let missed = missed_by(&found.left_out, labels, weights);
-            Ok(Tried { gamma, error: found.error, missed, absolute: found.penalty, size: n, ..start.tried })
+            let (error, absolute) = (found.error, found.penalty);
+            Ok(Tried { gamma, error, missed, absolute, size: rows.n(), ..start.tried })
         };
-        let tried = tried(journal, "all rows as landmarks", || while_near(start, MOST_FINER, try_width))?;
+        let tried = tried(journal, "all of the first rows as landmarks", || while_near(start, try_width))?;
         Ok(preferred(&tried, labels))
     }
 
@@ -535,10 +532,10 @@ fn falls(best: Tried, larger: Tried, n: usize) -> bool {
     larger.error < SOMEWHAT * best.error || larger.missed < best.missed - spread(best.missed, n) / 2.0
 }
 
-/// More coordinates resolve finer structure: the width and finer ones, while they come near.
-fn while_near(start: Choice, finer: i32, try_width: impl Fn(f64) -> Result<Tried>) -> Result<Vec<Tried>> {
+/// More landmarks resolve finer structure: the width and finer ones, while they come near.
+fn while_near(start: Choice, try_width: impl Fn(f64) -> Result<Tried>) -> Result<Vec<Tried>> {
     let mut tried: Vec<Tried> = Vec::new();
-    for step in 0..=if start.shape.uses_gamma() { finer } else { 0 } {
+    for step in 0..=if start.shape.uses_gamma() { MOST_FINER } else { 0 } {
         let one = try_width(start.tried.gamma * 10f64.powf(f64::from(step) / 2.0))?;
         let is_near = tried.last().is_none_or(|last| one.error < NEAR * last.error);
         tried.push(one);
