@@ -132,7 +132,9 @@ def test_every_basis_with_every_kernel(method, kernel):
 @pytest.mark.parametrize("kind", [*EXTRACTORS, *SYSTEMS], ids=lambda kind: kind.__name__)
 def test_every_extractor_and_system_with_every_kernel(kind, kernel):
     X, y, new = rows_for(kernel)
-    method = kind(basis=basis_of("nystrom" if kernel == "sigmoid" else "kobl", kernel))
+    # With ten neighbours of 16 rows a class, no direction of two has misses farther away than hits.
+    few = {"n_neighbors": 5} if kind is mercer.KANMM else {}
+    method = kind(basis=basis_of("nystrom" if kernel == "sigmoid" else "kobl", kernel), **few)
     method = fitted(method, X, y, (kind.__name__, kernel))
     if method is not None:
         check(method, X, new)
