@@ -35,8 +35,8 @@ const CATCH_UP: f64 = 1.05;
 const NEAR: f64 = 1.1;
 
 impl Sample<'_> {
-    /// Larger bases, while the best kernel's error falls; then the other kernels at the second size, where theirs may. There are
-    /// `n_all` rows, of which these are a sample.
+    /// Larger bases, while the best kernel's error falls; then the other kernels at the second size, where theirs may, and beyond
+    /// it one that has overtaken the best. There are `n_all` rows, of which these are a sample.
     pub(super) fn grow(
         &self,
         trials: &mut Vec<Trial>,
@@ -73,6 +73,10 @@ impl Sample<'_> {
                     trials[at] = found;
                 }
             }
+        }
+        let overtook = least_error(trials, |trial| trial.tried.size >= size).filter(|&at| at != best);
+        if let Some(at) = overtook.filter(|&at| trials[at].tried.error < trials[best].tried.error) {
+            self.grow_further(&mut trials[at], size, finer, n_all)?;
         }
         Ok(())
     }
