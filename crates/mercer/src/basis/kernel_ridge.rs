@@ -7,14 +7,14 @@
 //! W holds what each row counts. The penalty λ is followed downhill by half decades, as in `ridge_near`, on at most 1000 rows:
 //! it is that of the noise, which does not grow with the rows.
 //!
-//! cost    n² kernel values and n³/3 flops, k³/3 more for k rows left out, which come last in the factor; memory n² numbers
+//! cost    n²/2 kernel values and n³/3 flops, k³/3 more for k rows left out, which come last in the factor; memory n² numbers
 //! source  Saunders, Gammerman & Vovk 1998 (kernel ridge); Cawley 2006 (rows left out, with an intercept)
 //! differs of several minima of the error it may not be the lowest
 
 use faer::Mat;
 
 use super::expansion::{Expansion, Landmarks};
-use super::ridge::{downhill, half_decades};
+use super::ridge::{LOWEST, downhill, half_decades};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::data::weights::{Weights, weight};
@@ -72,7 +72,11 @@ impl KernelRidge<'_> {
     /// Ridge with the best penalty near this one, and what is predicted for these rows from all others; None where it cannot be
     /// solved.
     pub(crate) fn near(&self, penalty: f64, asked: &[usize]) -> Result<Option<Solution>> {
-        let penalty = self.best_penalty(penalty)?;
+        self.leaving_out(self.best_penalty(penalty)?, asked)
+    }
+
+    /// Ridge with this penalty, and what is predicted for these rows from all others; None where it cannot be solved.
+    pub(crate) fn leaving_out(&self, penalty: f64, asked: &[usize]) -> Result<Option<Solution>> {
         // Those rows last, for which the inverse is needed.
         let mut is_asked = vec![false; self.rows.n()];
         asked.iter().for_each(|&i| is_asked[i] = true);
@@ -100,7 +104,7 @@ impl KernelRidge<'_> {
     }
 
     /// The best penalty near this one, by some of many rows; this one where none can be solved.
-    fn best_penalty(&self, penalty: f64) -> Result<f64> {
+    pub(crate) fn best_penalty(&self, penalty: f64) -> Result<f64> {
         let n = self.rows.n();
         if n <= COMPARED {
             return Ok(self.best_near(penalty)?.map_or(penalty, |found| found.penalty));
@@ -112,20 +116,25 @@ impl KernelRidge<'_> {
         Ok(few.best_near(penalty)?.map_or(penalty, |found| found.penalty))
     }
 
-    /// Downhill from this penalty by the left-out error of all rows.
+    /// Downhill from this penalty by the left-out error of all rows, as far as the least penalty that `ridge` tries with as many
+    /// features as rows: below it rows determine their own fits, and the error says nothing.
     fn best_near(&self, penalty: f64) -> Result<Option<Solution>> {
         let values = self.values()?;
+        let n = values.nrows();
+        let least = half_decades(LOWEST) * (0..n).map(|i| values[(i, i)]).sum::<f64>() / n as f64;
+        let penalty = penalty.max(least);
+        let lowest = (2.0 * (least / penalty).log10()).ceil() as i32;
         let attempt = |step: i32| -> Result<Option<Solution>> {
             let penalty = penalty * half_decades(step);
             let solved = self.solved(copied(values.as_ref()), penalty)?;
             solved.map(|solved| self.solution(&solved, self.rows.n(), penalty)).transpose()
         };
-        downhill(0, -STEPS..=STEPS, |found| found.error, attempt)
+        downhill(0, lowest.max(-STEPS)..=STEPS, |found| found.error, attempt)
     }
 
-    /// K, of which the lower half is used.
+    /// K, of which the lower half is there.
     fn values(&self) -> Result<Mat<f64>> {
-        Gram::new(self.kernel, self.rows)?.whole_matrix(self.monitor)
+        Gram::new(self.kernel, self.rows)?.lower_half(self.monitor)
     }
 
     /// The values become the factor.
@@ -273,6 +282,25 @@ mod tests {
                 (found[(i, 0)] - expected[(0, 0)]).abs() < 1e-9 * expected[(0, 0)].abs().max(1.0),
                 "row {i}"
             );
+        }
+    }
+
+    /// Where all rows are far from each other nothing is known of a row that is left out, whatever the penalty to begin with.
+    #[test]
+    fn rows_that_determine_their_own_fits_are_not_said_to_be_predicted() {
+        let table = synth::generate("friedman?n=60&seed=2").expect("rows");
+        let labels = Labels::decide(table.target.expect("labels"), Task::Auto).expect("labels");
+        let monitor = Monitor::default();
+        let kernel = Kernel::rbf(1e6);
+        let ridge =
+            KernelRidge { kernel, rows: &table.rows, labels: &labels, weights: None, monitor: &monitor };
+        let all: Vec<usize> = (0..60).collect();
+        // Of the mean of the others.
+        let y = labels.centered_by(None).0;
+        let of_means = (60.0f64 / 59.0).powi(2) * y.iter().map(|y| y * y).sum::<f64>() / 60.0;
+        for penalty in [1e-30, 1e-12, 1e-6, 1.0] {
+            let found = ridge.near(penalty, &all).expect("ridge").expect("a solution");
+            assert!((found.error / of_means - 1.0).abs() < 1e-6, "{} from {penalty}", found.error);
         }
     }
 }

@@ -22,6 +22,9 @@ use crate::size::{check_available, matrix_bytes};
 /// What to do with a matrix of values that are too large.
 const DIVIDE_MATRIX: &str = "divide the matrix by its largest value";
 
+/// Strips in which half a kernel matrix is computed.
+const STRIPS: usize = 8;
+
 /// The kernel matrix of training rows, never whole: columns on demand, every value counted.
 #[derive(Debug)]
 pub struct Gram<'a> {
@@ -213,16 +216,25 @@ impl<'a> Gram<'a> {
         Ok(out)
     }
 
-    /// [`whole`](Self::whole) as a matrix.
-    pub(crate) fn whole_matrix(&self, monitor: &Monitor) -> Result<Mat<f64>> {
+    /// K's values on and below the diagonal; some of those above it are 0.
+    pub(crate) fn lower_half(&self, monitor: &Monitor) -> Result<Mat<f64>> {
         let n = self.n();
         check_available(matrix_bytes(n, n), || format!("kernel values of all pairs of {n} rows"))?;
-        let all: Vec<usize> = (0..n).collect();
-        let panel = self.panel(&all);
+        // Each strip of columns begins at its first row; the landmarks of all strips together take about half of the matrix's memory.
+        let strips = if STRIPS * self.rows.p() <= n { STRIPS } else { 1 };
+        let width = n.div_ceil(strips).next_multiple_of(PANEL);
+        let panels: Vec<Panel> =
+            (0..n).step_by(width).map(|first| self.panel(&(first..n).collect::<Vec<_>>())).collect();
         // K is symmetric: some of its rows are so many of its columns.
         by_columns(n, n, PANEL, |range, out| {
             monitor.check()?;
-            self.fill(&panel, range, out);
+            let strip = range.start / width;
+            let first = strip * width;
+            let mut values = vec![0.0; range.len() * (n - first)];
+            self.fill(&panels[strip], range, &mut values);
+            for (column, values) in out.chunks_exact_mut(n).zip(values.chunks_exact(n - first)) {
+                column[first..].copy_from_slice(values);
+            }
             Ok(())
         })
     }
