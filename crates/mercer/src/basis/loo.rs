@@ -151,11 +151,24 @@ impl Looked<'_> {
         }
     }
 
-    /// The place of the best width near one, and how it did: widths beside the best are tried while the error falls; all of them
-    /// where the first make no kernel. There may be a better one farther away.
+    /// The place of the best width near one, and how it did. There may be a better one farther away.
     pub(crate) fn best_near(
         self,
         start: usize,
+        shape: Shape,
+        widths: &[f64],
+        size: usize,
+        monitor: &Monitor,
+    ) -> Result<(usize, Tried)> {
+        let start = start.min(widths.len().saturating_sub(1));
+        self.best_from(&[start], shape, widths, size, monitor)
+    }
+
+    /// The place of the best width, and how it did: widths beside the best of some are tried while the error falls; all of them
+    /// where the first make no kernel.
+    pub(crate) fn best_from(
+        self,
+        starts: &[usize],
         shape: Shape,
         widths: &[f64],
         size: usize,
@@ -165,9 +178,9 @@ impl Looked<'_> {
         let bases = Bases { size, ended_by: None };
         let mut tried: Vec<Option<Tried>> = vec![None; widths.len()];
         let mut failed = None;
-        let mut place = start.min(widths.len().saturating_sub(1));
+        let mut next = starts.to_vec();
         loop {
-            for at in place.saturating_sub(1)..widths.len().min(place + 2) {
+            for &at in &next {
                 if tried[at].is_none() {
                     let kernel = Kernel { shape, gamma: widths[at] };
                     tried[at] = Some(self.try_one(kernel, shared.as_ref(), bases, &mut failed, monitor)?);
@@ -175,8 +188,12 @@ impl Looked<'_> {
             }
             let done = tried.iter().enumerate().filter_map(|(at, tried)| tried.map(|tried| (at, tried)));
             match done.reduce(|a, b| if b.1.error < a.1.error { b } else { a }) {
-                Some((at, one)) if at == place && one.error.is_finite() => return Ok((at, one)),
-                Some((at, one)) if one.error.is_finite() => place = at,
+                Some((at, one)) if one.error.is_finite() => {
+                    next = (at.saturating_sub(1)..widths.len().min(at + 2)).collect();
+                    if next.iter().all(|&at| tried[at].is_some()) {
+                        return Ok((at, one));
+                    }
+                }
                 _ => {
                     let all = self.widths_tried(shape, widths, size, monitor)?;
                     return best_place(&all)

@@ -3,18 +3,19 @@
 //!   f = ridge on the kernel's coordinates;  θ_j ← √mean_i (∂f(x_i)/∂x_j)², summed over the classes;  again with the new θ
 //!   more columns than rows, first round:  θ_j ← √max(F_j − 1, 0)
 //!
-//! A round is one pass of that. γ is searched anew in every round, and folds decide how many rounds are used: 0 leaves all
-//! columns as they are. Weights are the mean of the folds' and have a mean square of 1. Among more columns than rows slopes are
-//! mostly those of columns that fit by chance, so that the first weights there are of each column alone, by the F-test: 1 is what F
-//! is on average where a column says nothing, and F − 1 estimates how much of its variance is due to the labels. These are learned
-//! from all rows in the end, because a part of so few is much less.
+//! A round is one pass of that. γ is searched anew in every round, and folds decide how many rounds are used: 0 leaves all columns
+//! as they are, and after a round that does not make the error smaller no other is tried. Weights are the mean of the folds' and
+//! have a mean square of 1. Among more columns than rows slopes are mostly those of columns that fit by chance, so that the first
+//! weights there are of each column alone, by the F-test: 1 is what F is on average where a column says nothing, and F − 1
+//! estimates how much of its variance is due to the labels. These are learned from all rows in the end, because a part of so few
+//! is much less.
 //!
-//! cost    3·(rounds + 1) + 1 searches of γ by leave-one-out on at most 2 000 rows, all but the first among the neighbours of
-//!         an earlier one's result, and their slopes, n·p·m·c flops a round
+//! cost    3·(rounds + 1) bases of 200 on at most 2 000 rows, and their slopes, n·p·m·c flops a round; one search of γ by
+//!         leave-one-out a round, all but the first among the neighbours of the width before
 //! source  Radhakrishnan et al. 2024 (recursive feature machines, the diagonal); SKFE, sec. 3 (kernel parameters as a
 //!         choice of features)
 //! differs left-out error is that of rows which neither θ nor the ridge has seen: leave-one-out given θ is too kind, as θ
-//!         was learned from the row that is left out
+//!         was learned from the row that is left out. γ is searched by the first fold alone
 
 mod selector;
 
@@ -124,6 +125,56 @@ struct Tried {
     width: Option<usize>,
 }
 
+impl Tried {
+    /// How those held out of one part of all the rows fare.
+    fn add(&mut self, round: &Round, part: &Part, all: Looked) -> Result<()> {
+        let (rows, labels) = (all.rows.select(&part.held_out), all.labels.select(&part.held_out));
+        let counts = all.weights.map(|counts| counts.select(&part.held_out));
+        let predicted =
+            round.expansion.transform(&Scaling::of_factors(round.weights.clone()).apply(&rows)?)?;
+        let means = part.labels.target_means(part.counts.as_ref());
+        let (mut error, mut spread) = (0.0, 0.0);
+        for (j, mean) in means.iter().enumerate() {
+            for i in 0..rows.n() {
+                let (target, count) = (labels.target(i, j), weight(counts.as_ref(), i));
+                error += count * (target - predicted[(i, j)]).powi(2);
+                spread += count * (target - mean).powi(2);
+            }
+        }
+        if spread > 0.0 {
+            self.error += error / spread;
+            self.parts += 1;
+        }
+        self.held_out.push(HeldOut { rows: part.held_out.clone(), weights: round.weights.clone() });
+        Ok(())
+    }
+}
+
+/// Rows that are held out, and the others, with their labels and what each counts.
+struct Part {
+    held_out: Vec<usize>,
+    rows: Rows<'static>,
+    labels: Labels,
+    counts: Option<Weights>,
+}
+
+impl Part {
+    fn looked(&self) -> Looked<'_> {
+        Looked { rows: &self.rows, labels: &self.labels, weights: self.counts.as_ref() }
+    }
+}
+
+/// Which of the widths are tried, by their places.
+#[derive(Clone, Copy)]
+enum Width {
+    /// This one alone.
+    At(usize),
+    /// Those about this one, while the error falls.
+    Near(usize),
+    /// All.
+    Any,
+}
+
 /// Where the weights of the first round come from.
 #[derive(Clone, Copy, PartialEq)]
 enum First {
@@ -189,6 +240,7 @@ impl InputWeights {
         };
         let weights = weights.unwrap_or_else(|| mean_weights(&held_out, rows.p()));
         let weighted = Scaling::of_factors(weights.clone()).apply(&rows)?;
+        let width = width.map_or(Width::Any, Width::Near);
         let gamma = self.best_width(Looked { rows: &weighted, ..looked }, width, monitor)?.1;
         let mut found = FoundWeights { weights, rounds: used, errors, gamma, held_out };
         found.renumber(&chosen);
@@ -260,62 +312,73 @@ impl InputWeights {
         labels.require_two("input_weights")
     }
 
-    /// How rows that were held out fare after 0, 1, … rounds.
+    /// How rows that were held out fare after 0, 1, … rounds: another one is tried while their error falls.
     fn held_out(&self, looked: Looked, monitor: &Monitor) -> Result<Vec<Tried>> {
-        let Looked { rows, labels, weights: counts } = looked;
-        if self.rounds == 0 || rows.p() == 1 {
+        let p = looked.rows.p();
+        if self.rounds == 0 || p == 1 {
             return Ok(Vec::new());
         }
-        let first = First::of(rows);
-        let mut tried = vec![Tried::default(); self.rounds + 1];
-        let order = random::permutation(rows.n(), self.seed);
-        for fold in 0..FOLDS {
-            let part = |inside: bool| -> Vec<usize> {
-                let mut part: Vec<usize> = order
-                    .iter()
-                    .enumerate()
-                    .filter(|(at, _)| (at % FOLDS == fold) == inside)
-                    .map(|(_, &i)| i)
-                    .collect();
-                part.sort_unstable();
-                part
-            };
-            let (test, train) = (part(true), part(false));
-            let (train_rows, train_labels) = (rows.select(&train), labels.select(&train));
-            // From labels that are all the same nothing can be learned.
-            if train_labels.require_two("input_weights").is_err() {
-                return Ok(Vec::new());
+        let first = First::of(looked.rows);
+        let parts: Vec<Part> = (0..FOLDS).map(|fold| self.part(looked, fold)).collect();
+        // From labels that are all the same nothing can be learned.
+        if parts.iter().any(|part| part.labels.require_two("input_weights").is_err()) {
+            return Ok(Vec::new());
+        }
+        let mut weights = vec![vec![1.0; p]; FOLDS];
+        let mut tried: Vec<Tried> = Vec::with_capacity(self.rounds + 1);
+        loop {
+            let mut one = Tried::default();
+            let mut rounds = Vec::with_capacity(FOLDS);
+            for (part, weights) in parts.iter().zip(weights) {
+                // The first part finds a width near that of the round before, which the others take.
+                let width = match (one.width, tried.last().and_then(|last| last.width)) {
+                    (Some(found), _) => Width::At(found),
+                    (None, Some(last)) => Width::Near(last),
+                    (None, None) => Width::Any,
+                };
+                let round = self.round(part.looked(), weights, width, monitor)?;
+                one.width = Some(round.width);
+                one.add(&round, part, looked)?;
+                rounds.push(round);
             }
-            let of = |part: &[usize]| counts.map(|counts| counts.select(part));
-            let (train_counts, test_counts) = (of(&train), of(&test));
-            let train = Looked { rows: &train_rows, labels: &train_labels, weights: train_counts.as_ref() };
-            let rounds = self.rounds_of(train, first, self.rounds, tried[0].width, monitor)?;
-            let means = train_labels.target_means(train_counts.as_ref());
-            let (test_rows, test_labels) = (rows.select(&test), labels.select(&test));
-            for (at, round) in rounds.into_iter().enumerate() {
-                let weighted = Scaling::of_factors(round.weights.clone()).apply(&test_rows)?;
-                let predicted = round.expansion.transform(&weighted)?;
-                tried[at].held_out.push(HeldOut { rows: test.clone(), weights: round.weights });
-                tried[at].width = Some(round.width);
-                let (mut error, mut spread) = (0.0, 0.0);
-                for j in 0..predicted.ncols() {
-                    for i in 0..test.len() {
-                        let (target, count) = (test_labels.target(i, j), weight(test_counts.as_ref(), i));
-                        error += count * (target - predicted[(i, j)]).powi(2);
-                        spread += count * (target - means[j]).powi(2);
-                    }
-                }
-                if spread > 0.0 {
-                    tried[at].error += error / spread;
-                    tried[at].parts += 1;
-                }
+            if one.parts == 0 {
+                return Ok(tried);
+            }
+            one.error /= f64::from(one.parts);
+            let falls = tried.last().is_none_or(|last| one.error < last.error);
+            tried.push(one);
+            if !falls || tried.len() > self.rounds {
+                return Ok(tried);
+            }
+            let next = rounds.iter().zip(&parts).map(|(round, part)| {
+                let is_first = tried.len() == 1;
+                self.next(part.looked(), round, is_first.then_some(first), monitor)
+            });
+            // A round that not all parts reach is none.
+            match next.collect::<Result<Option<Vec<_>>>>()? {
+                Some(next) => weights = next,
+                None => return Ok(tried),
             }
         }
-        // A round that not all parts have reached is none.
-        let parts = tried[0].parts;
-        tried.truncate(tried.iter().take_while(|round| round.parts > 0 && round.parts == parts).count());
-        tried.iter_mut().for_each(|round| round.error /= f64::from(parts));
-        Ok(tried)
+    }
+
+    /// One of the parts of the rows.
+    fn part(&self, Looked { rows, labels, weights }: Looked, fold: usize) -> Part {
+        let order = random::permutation(rows.n(), self.seed);
+        let of = |inside: bool| -> Vec<usize> {
+            let order = order.iter().enumerate();
+            let mut part: Vec<usize> =
+                order.filter(|(at, _)| (at % FOLDS == fold) == inside).map(|(_, &i)| i).collect();
+            part.sort_unstable();
+            part
+        };
+        let others = of(false);
+        Part {
+            held_out: of(true),
+            rows: rows.select(&others),
+            labels: labels.select(&others),
+            counts: weights.map(|weights| weights.select(&others)),
+        }
     }
 
     /// Round 0, with all weights 1, and those after it. Widths are tried near `width`, and then near that of the round before;
@@ -325,33 +388,21 @@ impl InputWeights {
         looked: Looked,
         first: First,
         rounds: usize,
-        mut width: Option<usize>,
+        width: Option<usize>,
         monitor: &Monitor,
     ) -> Result<Vec<Round>> {
-        let Looked { rows, labels, weights: counts } = looked;
-        let mut weights = vec![1.0; rows.p()];
+        let mut weights = vec![1.0; looked.rows.p()];
+        let mut width = width.map_or(Width::Any, Width::Near);
         let mut found: Vec<Round> = Vec::with_capacity(rounds + 1);
         loop {
-            let scaling = Scaling::of_factors(weights.clone());
-            let weighted = scaling.apply(rows)?;
-            let (place, gamma) = self.best_width(Looked { rows: &weighted, ..looked }, width, monitor)?;
-            width = Some(place);
-            let settings = Basis::kobl(Kernel { shape: self.shape, gamma })
-                .n_components(COMPONENTS.min(rows.n()))
-                .threshold(Threshold::Constant(0.0));
-            let options = Options::watched(monitor).with_coordinates();
-            let (basis, z) = settings.fit_with(&weighted, None, &options)?;
-            let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
-            let expansion = ridge_on(&basis.expansion, &z, labels, counts, None, monitor)?.expansion;
-            let seen = weighted.select(&random::sample(rows.n(), SLOPE_ROWS, self.seed));
+            let round = self.round(looked, weights, width, monitor)?;
+            width = Width::Near(round.width);
             let next = if found.len() == rounds {
                 None
-            } else if found.is_empty() && first == First::Test {
-                tested_weights(looked, monitor)?
             } else {
-                next_weights(&weights, &expansion, &seen, monitor)?
+                self.next(looked, &round, found.is_empty().then_some(first), monitor)?
             };
-            found.push(Round { weights, width: place, expansion });
+            found.push(round);
             match next {
                 Some(next) => weights = next,
                 None => return Ok(found),
@@ -359,15 +410,47 @@ impl InputWeights {
         }
     }
 
-    /// The best width of rows whose columns are weighted, and its place: near the place of another one, or of all.
-    fn best_width(&self, looked: Looked, near: Option<usize>, monitor: &Monitor) -> Result<(usize, f64)> {
+    /// What ridge predicts with such weights.
+    fn round(&self, looked: Looked, weights: Vec<f64>, width: Width, monitor: &Monitor) -> Result<Round> {
+        let weighted = Scaling::of_factors(weights.clone()).apply(looked.rows)?;
+        let (place, gamma) = self.best_width(Looked { rows: &weighted, ..looked }, width, monitor)?;
+        let settings = Basis::kobl(Kernel { shape: self.shape, gamma })
+            .n_components(COMPONENTS.min(weighted.n()))
+            .threshold(Threshold::Constant(0.0));
+        let options = Options::watched(monitor).with_coordinates();
+        let (basis, z) = settings.fit_with(&weighted, None, &options)?;
+        let z = z.ok_or_else(|| Error::Numerical("a basis gave no coordinates".into()))?;
+        let ridge = ridge_on(&basis.expansion, &z, looked.labels, looked.weights, None, monitor)?;
+        Ok(Round { weights, width: place, expansion: ridge.expansion })
+    }
+
+    /// The weights after a round; None where nothing can be learned.
+    fn next(
+        &self,
+        looked: Looked,
+        round: &Round,
+        first: Option<First>,
+        monitor: &Monitor,
+    ) -> Result<Option<Vec<f64>>> {
+        if first == Some(First::Test) {
+            return tested_weights(looked, monitor);
+        }
+        let seen = looked.rows.select(&random::sample(looked.rows.n(), SLOPE_ROWS, self.seed));
+        let seen = Scaling::of_factors(round.weights.clone()).apply(&seen)?;
+        next_weights(&round.weights, &round.expansion, &seen, monitor)
+    }
+
+    /// The best width of rows whose columns are weighted, and its place.
+    fn best_width(&self, looked: Looked, width: Width, monitor: &Monitor) -> Result<(usize, f64)> {
         let widths = if self.shape.uses_gamma() { grid(self.shape, looked.rows)? } else { vec![1.0] };
         monitor.begin("looking at the columns", 0);
-        let place = if let Some(near) = near {
-            looked.best_near(near, self.shape, &widths, COMPONENTS, monitor)?.0
-        } else {
-            let tried = looked.widths_tried(self.shape, &widths, COMPONENTS, monitor)?;
-            best_place(&tried).map_or(0, |(place, _)| place)
+        let place = match width {
+            Width::At(place) => place.min(widths.len() - 1),
+            Width::Near(place) => looked.best_near(place, self.shape, &widths, COMPONENTS, monitor)?.0,
+            Width::Any => {
+                let tried = looked.widths_tried(self.shape, &widths, COMPONENTS, monitor)?;
+                best_place(&tried).map_or(0, |(place, _)| place)
+            }
         };
         Ok((place, widths[place]))
     }
