@@ -7,9 +7,9 @@
 //! Members are maps whose features are scores, so that the whole is a [`Predictor`] in a [`FeatureMap`]; the map's own features
 //! are the coordinates of the best member.
 //!
-//! cost    2 kernels × 8 widths × n·300² on at most 2000 rows, 13 searches of about 3 widths × n·200² for input weights on 2000,
-//!         4·n·m² for 1000 components of at most 5000 rows, and n³ where all rows are landmarks; in the end n³/3 on all
-//!         rows, or 2·n·m² where they are too many; memory 3·n² numbers for the rows looked at
+//! cost    2 kernels × about 5 widths × n·300² on at most 2000 rows, 4 searches of about 3 widths × n·200² for input weights on 2000,
+//!         n³ on 2000 for two or three widths, then n³ on at most 5000 where all rows are landmarks, or 4·n·m² for larger bases; in
+//!         the end n³/3 on all rows, or 2·n·m² where they are too many; memory 3·n² numbers for the rows looked at
 //! source  Allen 1974 (PRESS); Radhakrishnan et al. 2024 (input weights); for probabilities see `learn/calibrate.rs`
 //! differs the penalty of more rows than were looked at is the sample's own: it is that of the noise, which does not grow
 //!         with the rows. Of more rows than may all be landmarks, the largest size is taken without being tried
@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use faer::Mat;
 
 use crate::basis::kernel_ridge::KernelRidge;
-use crate::basis::loo::{Looked, Tried, best};
+use crate::basis::loo::{Looked, Tried};
 use crate::basis::predict::{missed, ridge_leaving_out};
 use crate::basis::{Basis, Expansion, FittedBasis, Method, Threshold};
 use crate::data::labels::Labels;
@@ -170,10 +170,11 @@ struct Trial {
     tried: Tried,
     /// Components that it is fitted with in the end: those tried, or more.
     size: usize,
-    /// With fewer components where all rows are landmarks.
     basis: FittedBasis,
-    /// The penalty of ridge on this basis' coordinates.
-    basis_penalty: f64,
+    /// Whether all rows are landmarks, in place of the basis.
+    is_on_all: bool,
+    /// Coordinates that are features.
+    coordinates: usize,
     expansion: Expansion,
     /// Of the rows asked for, k×c.
     left_out: Mat<f64>,
@@ -195,13 +196,6 @@ struct Seen {
     predictions: Vec<Mat<f64>>,
     /// Those whose left-out errors are near the first one's.
     comparable: Vec<usize>,
-}
-
-/// Some of the rows.
-struct Few {
-    rows: Rows<'static>,
-    labels: Labels,
-    counts: Option<Weights>,
 }
 
 /// The rows that are looked at.
@@ -286,7 +280,7 @@ impl Learner {
                 maps.push(trial.member(labels, scaling)?);
             }
             if at == 0 {
-                first = Some(trial);
+                first = Some(self.with_coordinates(trial, rows, labels)?);
             }
         }
         let first = first.ok_or_else(|| Error::Numerical("no kernel could be tried on these rows".into()))?;
@@ -357,34 +351,50 @@ impl Learner {
         Options { memory: self.options.memory, ..Options::watched(&self.options.monitor) }
     }
 
+    /// The options of fits on all rows.
+    fn outer_options(&self) -> Options {
+        let options = self.inner_options().device(self.options.device.where_it_can());
+        Options { weights: self.options.weights.clone(), ..options }
+    }
+
     /// A trial's kernel, size and penalty on all rows.
     fn on_all_rows(&self, trial: Trial, rows: &Rows, labels: &Labels) -> Result<Trial> {
         let weighted = weigh(rows, trial.weights.as_deref())?;
-        let mut options = self.inner_options().device(self.options.device.where_it_can());
-        options.weights.clone_from(&self.options.weights);
-        let method = Method::of_rows(rows.n());
         if trial.size < rows.n() {
+            let size = (trial.size, Method::of_rows(rows.n()));
             let (basis, expansion) =
-                self.regression(&trial, (trial.size, method), &weighted, labels, options)?;
-            return Ok(Trial { basis, basis_penalty: trial.tried.absolute, expansion, ..trial });
+                self.regression(&trial, size, &weighted, labels, self.outer_options())?;
+            let coordinates = basis.n_components();
+            return Ok(Trial { basis, expansion, is_on_all: false, coordinates, ..trial });
         }
         let counts = self.options.weights.as_ref();
         let expansion = self.regression_on_all(&trial, &weighted, labels, counts)?;
-        let settings = self.basis(trial.kernel(), trial.basis.n_components(), rows.n(), method);
-        let basis = settings.fit_with(&weighted, Some(labels), &options)?.0;
-        Ok(Trial { basis, expansion, ..trial })
+        Ok(Trial { expansion, ..trial })
     }
 
-    /// A trial's kernel on all of these rows, whose columns are weighted, as landmarks.
+    /// A trial with a basis of these rows that has the coordinates it should have.
+    fn with_coordinates(&self, trial: Trial, rows: &Rows, labels: &Labels) -> Result<Trial> {
+        let FittedBasis { n_rows, ref expansion, .. } = trial.basis;
+        let has_them = trial.basis.n_components() >= trial.coordinates && expansion.kernel == trial.kernel();
+        if has_them && n_rows == rows.n() {
+            return Ok(trial);
+        }
+        let weighted = weigh(rows, trial.weights.as_deref())?;
+        let method = Method::of_rows(rows.n());
+        let settings = self.basis(trial.kernel(), trial.coordinates, rows.n(), method);
+        let basis = settings.fit_with(&weighted, Some(labels), &self.outer_options())?.0;
+        Ok(Trial { basis, ..trial })
+    }
+
+    /// A kernel on all of these rows, whose columns are weighted, as landmarks.
     fn kernel_ridge<'a>(
         &'a self,
-        trial: &Trial,
+        kernel: Kernel,
         weighted: &'a Rows<'a>,
         labels: &'a Labels,
         counts: Option<&'a Weights>,
     ) -> KernelRidge<'a> {
-        let monitor = &self.options.monitor;
-        KernelRidge { kernel: trial.kernel(), rows: weighted, labels, weights: counts, monitor }
+        KernelRidge { kernel, rows: weighted, labels, weights: counts, monitor: &self.options.monitor }
     }
 
     /// Ridge with a trial's kernel and penalty, and all of these rows, whose columns are weighted, as landmarks.
@@ -395,9 +405,13 @@ impl Learner {
         labels: &Labels,
         counts: Option<&Weights>,
     ) -> Result<Expansion> {
-        self.kernel_ridge(trial, weighted, labels, counts).at(trial.tried.absolute)?.ok_or_else(|| {
-            Error::Numerical("the rows are too nearly dependent for their kernel ridge to be solved".into())
-        })
+        self.kernel_ridge(trial.kernel(), weighted, labels, counts).at(trial.tried.absolute)?.ok_or_else(
+            || {
+                Error::Numerical(
+                    "the rows are too nearly dependent for their kernel ridge to be solved".into(),
+                )
+            },
+        )
     }
 
     /// Ridge with a trial's kernel and penalty on a basis of these rows, whose columns are weighted.
@@ -461,33 +475,46 @@ impl Sample<'_> {
         FIRST_SIZE.min(self.learner.max_components).min(self.rows.n())
     }
 
+    /// Widths are compared on few of the rows: every third, and then those about the best.
     fn best_width(&self, shape: Shape) -> Result<Trial> {
-        let (widths, monitor) = (grid(shape, &self.rows)?, &self.learner.options.monitor);
-        let Few { rows, labels, counts } = self.few();
-        let looked = Looked { rows: &rows, labels: &labels, weights: counts.as_ref() };
-        let tried = looked.widths_tried(shape, &widths, self.first_size().min(rows.n()), monitor)?;
-        let gamma = best(&tried).map_or(widths[0], |best| best.gamma);
-        self.attempt(shape, None, gamma, self.first_size(), None)
+        let (widths, few) = (grid(shape, &self.rows)?, self.few());
+        let starts: Vec<usize> = (1..widths.len()).step_by(3).collect();
+        let monitor = &self.learner.options.monitor;
+        let (_, best) =
+            few.looked(&few.rows).best_from(&starts, shape, &widths, few.first_size(), monitor)?;
+        self.attempt(shape, None, best.gamma, self.first_size(), None)
     }
 
     /// A kernel on weighted columns, at the best width near the one that was found with the weights.
     fn weighted_width(&self, shape: Shape, found: &FoundWeights) -> Result<Trial> {
-        let Few { rows, labels, counts } = self.few();
-        let rows = weigh(&rows, Some(&found.weights))?;
+        let few = self.few();
+        let rows = weigh(&few.rows, Some(&found.weights))?;
         let widths = grid(shape, &rows)?;
         let apart = |at: &usize| (widths[*at] / found.gamma).ln().abs();
         let near = (0..widths.len()).min_by(|a, b| apart(a).total_cmp(&apart(b))).unwrap_or(0);
         let monitor = &self.learner.options.monitor;
-        let looked = Looked { rows: &rows, labels: &labels, weights: counts.as_ref() };
-        let (_, best) = looked.best_near(near, shape, &widths, self.first_size().min(rows.n()), monitor)?;
+        let (_, best) = few.looked(&rows).best_near(near, shape, &widths, few.first_size(), monitor)?;
         self.attempt(shape, Some(found.weights.clone()), best.gamma, self.first_size(), None)
     }
 
-    /// The rows with which widths are compared.
-    fn few(&self) -> Few {
+    /// The rows with which widths are compared, all of which are asked for.
+    fn few(&self) -> Sample<'_> {
         let few = random::sample(self.rows.n(), WIDTH_ROWS, self.learner.seed);
         let counts = self.counts.as_ref().map(|counts| counts.select(&few));
-        Few { rows: self.rows.select(&few), labels: self.labels.select(&few), counts }
+        let labels = self.labels.select(&few);
+        let asked = Asked {
+            rows: (0..few.len()).collect(),
+            labels: labels.clone(),
+            counts: counts.clone(),
+            are_unseen: false,
+        };
+        let Self { method, learner, .. } = *self;
+        Sample { rows: self.rows.select(&few), labels, counts, asked, method, learner }
+    }
+
+    /// These rows, whose columns may be weighted.
+    fn looked<'r>(&'r self, rows: &'r Rows<'r>) -> Looked<'r> {
+        Looked { rows, labels: &self.labels, weights: self.counts.as_ref() }
     }
 
     /// One kernel at one width and size; the penalty is sought near this one.
@@ -515,8 +542,9 @@ impl Sample<'_> {
             gamma,
             tried,
             size: tried.size,
+            is_on_all: false,
+            coordinates: basis.n_components(),
             basis,
-            basis_penalty: tried.absolute,
             expansion: found.expansion,
             left_out: found.left_out,
         })
@@ -654,11 +682,10 @@ impl Trial {
         let mut map = FeatureMap::from(self.basis.clone());
         map.facts.basis = Some(std::mem::replace(&mut map.method, "ridge".into()));
         map.facts.coordinates = Some(self.basis.n_components());
-        let l = self.expansion.landmarks.len();
-        if l > self.basis.n_components() && l == self.basis.n_rows {
+        if self.is_on_all {
             // All rows, in their order, and no basis.
             (map.pivots, map.pivot_norms) = (Vec::new(), Vec::new());
-            map.facts = Facts { rows: Some(l), ..Facts::default() };
+            map.facts = Facts { rows: Some(self.expansion.landmarks.len()), ..Facts::default() };
         }
         map.feature_names = names;
         map.expansion = self.expansion.clone();
@@ -671,7 +698,7 @@ impl Trial {
     /// for them.
     fn features(self, scaling: Option<&Scaling>) -> Result<FeatureMap> {
         let mut map = FeatureMap::from(self.basis);
-        map.multiply(1.0 / self.basis_penalty.sqrt());
+        map.multiply(1.0 / self.tried.absolute.sqrt());
         map.scaling = self.weights.map(Scaling::of_factors);
         map.after(scaling)
     }

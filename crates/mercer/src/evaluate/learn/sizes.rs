@@ -1,12 +1,17 @@
 //! How many components: more, while the error of rows left out falls, and in the end all rows where these are few enough.
 //!
-//!   300 → 1000 → all rows as landmarks (kernel ridge, cheaper than so many coordinates)
+//!   300 → all rows as landmarks (kernel ridge, cheaper than so many coordinates)
 //!   300 → 1000 → 2000 → 4000, where there are more rows than components may be, or than memory has room for
+//!
+//! A larger basis resolves finer structure: 2000 rows with all of them as landmarks say at which width, and whether more than
+//! 300 components can help. What all of 2000 rows gain on 300 components, all of 5000 rows gain on 1000, to within a few percent.
 
-use crate::basis::kernel_ridge::bytes_for;
+use crate::basis::kernel_ridge::{KernelRidge, bytes_for};
 use crate::basis::loo::Tried;
 use crate::basis::predict::missed;
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::kernel::{Kernel, Shape};
 use crate::random;
 use crate::select::input_weights::{FoundWeights, halfway};
 
@@ -31,8 +36,13 @@ const WORSE: f64 = 1.3;
 /// By this factor more a kernel's error may fall with a larger basis than the best one's.
 const CATCH_UP: f64 = 1.05;
 
-/// A finer width that errs by less than this factor of the best may be the better one with a larger basis.
-const NEAR: f64 = 1.1;
+/// About the most that a trial's kernel can reach.
+struct Limit {
+    gamma: f64,
+    penalty: f64,
+    /// What is left of the error of a small basis; None: unknown.
+    share: Option<f64>,
+}
 
 impl Sample<'_> {
     /// Larger bases, while the best kernel's error falls; then the other kernels at the second size, where theirs may, and beyond
@@ -49,36 +59,90 @@ impl Sample<'_> {
         self.try_weights_again(trials, weights)?;
         let best = least_error(trials, |_| true)
             .ok_or_else(|| Error::Numerical("no kernel could be tried on these rows".into()))?;
-        let first = trials[best].tried;
         let Some(size) = self.next_size(&trials[best], self.first_size(), SECOND_SIZE) else {
             return Ok(());
         };
-        let (found, finer) = self.larger(&trials[best], size, true)?;
-        let falls = found.tried.error < LARGER * first.error;
-        let mut most = CATCH_UP * COMPARABLE * first.error;
-        if falls {
-            trials[best] = found;
-            let second = trials[best].tried;
-            self.grow_further(&mut trials[best], size, finer, n_all)?;
-            most *= trials[best].tried.error / second.error;
-        }
+        let (shape, error) = (trials[best].shape, trials[best].tried.error);
+        let grown = self.grow_one(&mut trials[best], size, n_all)?;
+        let most = CATCH_UP * COMPARABLE * error * grown.unwrap_or(1.0);
         // A kernel whose error falls as the best one's did, and is still too large for a member then, stays as it is.
         let is_first = trials.iter().all(|trial| trial.weights.is_none()) || trials[best].weights.is_some();
         for at in (0..trials.len()).filter(|&at| at != best) {
             let tried = trials[at].tried;
-            // A basis that ended by itself does not grow.
-            if tried.size == self.first_size() && !(is_first && tried.error > most) {
+            let is_far = is_first && tried.error > most;
+            // Nor does one of the best one's shape help where that one does not; a basis that ended by itself does not grow.
+            let helps = grown.is_some() || trials[at].shape != shape;
+            if tried.size == self.first_size() && helps && !is_far {
                 let found = self.with_size(&trials[at], size)?;
-                if falls || found.tried.error < LARGER * tried.error {
+                if grown.is_some() || found.tried.error < LARGER * tried.error {
                     trials[at] = found;
                 }
             }
         }
         let overtook = least_error(trials, |trial| trial.tried.size >= size).filter(|&at| at != best);
         if let Some(at) = overtook.filter(|&at| trials[at].tried.error < trials[best].tried.error) {
-            self.grow_further(&mut trials[at], size, finer, n_all)?;
+            self.grow_one(&mut trials[at], size, n_all)?;
         }
         Ok(())
+    }
+
+    /// A trial with this size and more, where that helps. Returns what share of the error at this size is left by what lies beyond
+    /// it; None: nothing helps.
+    fn grow_one(&self, trial: &mut Trial, size: usize, n_all: usize) -> Result<Option<f64>> {
+        let first = trial.tried;
+        let Limit { gamma, penalty, share } = self.limit(trial)?;
+        let is_lower = share.is_none_or(|share| share < LARGER);
+        let helps = |found: &Trial| found.tried.error < LARGER * first.error;
+        let may_be_all = self.may_all_be_landmarks(self.rows.n());
+        if is_lower
+            && may_be_all
+            && self.rows.n() > size + size / 5
+            && let Some(found) = self.on_all(trial, gamma, penalty)?.filter(helps)
+        {
+            let most = LARGEST.min(self.learner.max_components);
+            let all = if self.may_all_be_landmarks(n_all) { n_all } else { most };
+            *trial = Trial { size: all, coordinates: size, ..found };
+            return Ok(Some(share.unwrap_or(1.0)));
+        }
+        if !is_lower && (first.size >= size || gamma == trial.gamma) {
+            return Ok(None);
+        }
+        let found = self.attempt(trial.shape, trial.weights.clone(), gamma, size, Some(penalty))?;
+        let second = found.tried;
+        let next = if is_lower && !may_be_all { self.further(&found, size)? } else { None };
+        let Some(found) = Some(next.unwrap_or(found)).filter(helps) else { return Ok(None) };
+        *trial = found;
+        Ok(Some(trial.tried.error / second.error))
+    }
+
+    /// A trial's width or a finer one, and a penalty, by few rows with all of them as landmarks.
+    fn limit(&self, trial: &Trial) -> Result<Limit> {
+        let Trial { mut gamma, shape, tried, .. } = *trial;
+        let few = self.few();
+        let unknown = Limit { gamma, penalty: tried.absolute, share: None };
+        if bytes_for(few.rows.n()) > self.learner.options.memory {
+            return Ok(unknown);
+        }
+        let weights = trial.weights.clone();
+        let basis = few.attempt(shape, weights, gamma, few.first_size(), Some(tried.absolute))?;
+        let rows = weigh(&few.rows, trial.weights.as_deref())?;
+        let mut best: Option<Tried> = None;
+        loop {
+            let near = best.map_or(basis.tried.absolute, |best| best.absolute);
+            let penalty = few.kernel_ridge(shape, gamma, &rows).best_penalty(near)?;
+            let found = few.on_all(&basis, gamma, penalty)?.map(|found| found.tried);
+            match found.filter(|found| best.is_none_or(|best| found.error < best.error)) {
+                Some(found) => best = Some(found),
+                None => break,
+            }
+            gamma *= 10f64.sqrt();
+        }
+        let of = |best: Tried| Limit {
+            gamma: best.gamma,
+            penalty: best.absolute,
+            share: Some(best.error / basis.tried.error),
+        };
+        Ok(best.map_or(unknown, of))
     }
 
     /// The next size, if a basis has reached this one and there is room.
@@ -131,76 +195,48 @@ impl Sample<'_> {
             (weighted.select(rows), self.labels.select(rows), counts)
         };
         let (seen, labels, counts) = of(&others);
-        let ridge = self.learner.kernel_ridge(trial, &seen, &labels, counts.as_ref());
+        let ridge = self.learner.kernel_ridge(trial.kernel(), &seen, &labels, counts.as_ref());
         let Some(expansion) = ridge.fit_near(trial.tried.absolute)? else { return Ok(f64::INFINITY) };
         let (unseen, labels, counts) = of(rows);
         Ok(squared_error(&expansion.transform(&unseen)?, &labels, counts.as_ref()))
     }
 
-    /// All rows as landmarks, or else more components while the error falls.
-    fn grow_further(&self, trial: &mut Trial, size: usize, finer: bool, n_all: usize) -> Result<()> {
-        let most = self.learner.max_components;
-        let may_all_be_landmarks = |n: usize| n <= most && bytes_for(n) <= self.learner.options.memory;
-        if may_all_be_landmarks(self.rows.n()) {
-            let has_reached_size = trial.tried.size >= size;
-            if has_reached_size
-                && self.rows.n() > size + size / 5
-                && let Some(mut found) = self.on_all(trial)?
-                && found.tried.error < LARGER * trial.tried.error
-            {
-                found.size = if may_all_be_landmarks(n_all) { n_all } else { LARGEST.min(most) };
-                *trial = found;
-            }
-            return Ok(());
-        }
-        let Some(next) = self.next_size(trial, size, THIRD_SIZE) else { return Ok(()) };
-        let (found, _) = self.larger(trial, next, finer)?;
-        if found.tried.error < LARGER * trial.tried.error {
-            *trial = found;
-            trial.size = self.next_size(trial, next, LARGEST).unwrap_or(next);
-        }
-        Ok(())
+    fn may_all_be_landmarks(&self, n: usize) -> bool {
+        n <= self.learner.max_components && bytes_for(n) <= self.learner.options.memory
     }
 
-    /// A trial with all rows as landmarks; None where that cannot be solved.
-    fn on_all(&self, trial: &Trial) -> Result<Option<Trial>> {
+    /// A trial with more components than this size; None where that does not help.
+    fn further(&self, trial: &Trial, size: usize) -> Result<Option<Trial>> {
+        let Some(next) = self.next_size(trial, size, THIRD_SIZE) else { return Ok(None) };
+        let mut found = self.with_size(trial, next)?;
+        found.size = self.next_size(&found, next, LARGEST).unwrap_or(next);
+        Ok(Some(found).filter(|found| found.tried.error < LARGER * trial.tried.error))
+    }
+
+    /// A trial with all rows as landmarks, at this width and penalty; None where that cannot be solved.
+    fn on_all(&self, trial: &Trial, gamma: f64, penalty: f64) -> Result<Option<Trial>> {
         let rows = weigh(&self.rows, trial.weights.as_deref())?;
-        let counts = self.counts.as_ref();
-        let ridge = self.learner.kernel_ridge(trial, &rows, &self.labels, counts);
-        let Some(found) = ridge.near(trial.tried.absolute, &self.asked.rows)? else { return Ok(None) };
+        let ridge = self.kernel_ridge(trial.shape, gamma, &rows);
+        let Some(found) = ridge.leaving_out(penalty, &self.asked.rows)? else { return Ok(None) };
         let missed = missed(&found.left_out, &self.asked.labels, self.asked.counts.as_ref());
         let size = self.rows.n();
         Ok(Some(Trial {
             shape: trial.shape,
             weights: trial.weights.clone(),
-            gamma: trial.gamma,
-            tried: Tried { error: found.error, missed, absolute: found.penalty, size, ..trial.tried },
+            gamma,
+            tried: Tried { error: found.error, missed, absolute: found.penalty, gamma, size, ..trial.tried },
             size,
             basis: trial.basis.clone(),
-            basis_penalty: trial.basis_penalty,
+            is_on_all: true,
+            coordinates: trial.coordinates,
             expansion: found.expansion,
             left_out: found.left_out,
         }))
     }
 
-    /// A trial with a larger basis, which resolves finer structure: the best of its width and, where asked for, finer ones. Then
-    /// whether the next finer one is near enough to be tried with a still larger basis.
-    fn larger(&self, trial: &Trial, size: usize, finer: bool) -> Result<(Trial, bool)> {
-        let attempt = |gamma: f64, penalty: f64| {
-            self.attempt(trial.shape, trial.weights.clone(), gamma, size, Some(penalty))
-        };
-        let mut best = attempt(trial.gamma, trial.tried.absolute)?;
-        if !finer {
-            return Ok((best, false));
-        }
-        loop {
-            let next = attempt(best.gamma * 10f64.sqrt(), best.tried.absolute)?;
-            if next.tried.error >= best.tried.error {
-                let is_near = next.tried.error < NEAR * best.tried.error;
-                return Ok((best, is_near));
-            }
-            best = next;
-        }
+    /// A kernel on these rows, whose columns may be weighted.
+    fn kernel_ridge<'a>(&'a self, shape: Shape, gamma: f64, weighted: &'a Rows<'a>) -> KernelRidge<'a> {
+        self.learner.kernel_ridge(Kernel { shape, gamma }, weighted, &self.labels, self.counts.as_ref())
     }
 }
 
