@@ -274,12 +274,24 @@ pub(crate) fn best_penalty(
     weights: Option<&Weights>,
     monitor: &Monitor,
 ) -> Result<Tried> {
+    // All rows decide, so that errors of many features can be held against those of few.
+    penalty_near(features, labels, weights, None, features.n(), monitor)
+}
+
+/// [`best_penalty`] where, if features are many, so many rows decide, beginning with this penalty; the error is that of all rows.
+pub(crate) fn penalty_near(
+    features: &Rows,
+    labels: &Labels,
+    weights: Option<&Weights>,
+    near: Option<f64>,
+    compared: usize,
+    monitor: &Monitor,
+) -> Result<Tried> {
     let sketch = sketched(labels, weights);
     let y = sketch.as_ref().map_or_else(|| labels.centered_by(weights).0, Clone::clone);
     let y = MatRef::from_row_major_slice(&y, features.n(), y.len() / features.n().max(1));
-    // All rows decide, so that errors of many features can be held against those of few.
     if features.p() > DECOMPOSED
-        && let Some(ridge) = RidgeNear::new(features, y, weights, None, features.n(), monitor)?
+        && let Some(ridge) = RidgeNear::new(features, y, weights, near, compared, monitor)?
     {
         let all: Vec<usize> = (0..features.n()).collect();
         let predicted = ridge.left_out(features, y, weights, &all, monitor)?;

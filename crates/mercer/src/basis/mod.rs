@@ -41,7 +41,7 @@ pub(crate) mod kmeans;
 pub(crate) mod csi;
 pub(crate) mod loo;
 pub(crate) mod ridge;
-mod ridge_near;
+pub(crate) mod ridge_near;
 pub(crate) mod kernel_ridge;
 pub(crate) mod predict;
 pub(crate) mod preimage;

@@ -27,7 +27,7 @@ pub(super) const DECOMPOSED: usize = 500;
 
 /// Rows by whose left-out errors penalties are compared where they are compared for one set of features. Rows that count
 /// differently are all compared: a few may count for most.
-pub(super) const COMPARED: usize = 1_000;
+pub(crate) const COMPARED: usize = 1_000;
 
 /// Ridge at one penalty.
 pub(super) struct RidgeNear {

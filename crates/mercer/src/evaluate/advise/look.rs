@@ -1,7 +1,8 @@
 //! What the chosen kernel's space looks like: errors by size, alignment, relevant dimension, residual decay.
 
 use super::{Adviser, Choice, four};
-use crate::basis::loo::{Tried, best_penalty};
+use crate::basis::loo::{Tried, penalty_near};
+use crate::basis::ridge_near::COMPARED;
 use crate::basis::{Basis, FittedBasis};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
@@ -50,7 +51,7 @@ impl Adviser {
         known: Option<Tried>,
         labels: &Labels,
     ) -> Result<Vec<Tried>> {
-        let mut out = Vec::new();
+        let mut out: Vec<Tried> = Vec::new();
         for size in SHOWN_SIZES.into_iter().filter(|size| *size < m).chain([m]) {
             if let Some(known) = known.filter(|known| known.size == size) {
                 out.push(known);
@@ -59,7 +60,9 @@ impl Adviser {
             let part: Vec<f64> = z.chunks_exact(m).flat_map(|row| row[..size].iter().copied()).collect();
             let part = Rows::dense(part, labels.len(), size)?;
             let (weights, monitor) = (self.options.weights.as_ref(), &self.options.monitor);
-            out.push(best_penalty(&part, labels, weights, monitor)?);
+            // The penalty is that of the noise, which does not change with the size, and some rows are enough to find it.
+            let near = out.last().map(|last| last.absolute);
+            out.push(penalty_near(&part, labels, weights, near, COMPARED, monitor)?);
         }
         Ok(out)
     }
