@@ -11,11 +11,11 @@
 //! is much less.
 //!
 //! cost    3·(rounds + 1) bases of 200 on at most 2 000 rows, and their slopes, n·p·m·c flops a round; one search of γ by
-//!         leave-one-out a round, all but the first among the neighbours of the width before
+//!         leave-one-out a round, three where there are few rows, all but the first among the neighbours of the width before
 //! source  Radhakrishnan et al. 2024 (recursive feature machines, the diagonal); SKFE, sec. 3 (kernel parameters as a
 //!         choice of features)
 //! differs left-out error is that of rows which neither θ nor the ridge has seen: leave-one-out given θ is too kind, as θ
-//!         was learned from the row that is left out. γ is searched by the first fold alone
+//!         was learned from the row that is left out
 
 mod selector;
 
@@ -56,6 +56,9 @@ const FOLDS: usize = 3;
 
 /// The mean left-out error must fall to this share for another round to be used, and to this share of the error of the mean.
 const CLEARLY: f64 = 0.98;
+
+/// Parts with so many rows agree on the width: the first one alone looks for it.
+const AGREE: usize = 1_000;
 
 /// Weights below this share of the largest are as good as 0; they stay above 0 so that the scaling can be undone.
 const LEAST: f64 = 1e-9;
@@ -330,11 +333,9 @@ impl InputWeights {
             let mut one = Tried::default();
             let mut rounds = Vec::with_capacity(FOLDS);
             for (part, weights) in parts.iter().zip(weights) {
-                // The first part finds a width near that of the round before, which the others take.
-                let width = match (one.width, tried.last().and_then(|last| last.width)) {
-                    (Some(found), _) => Width::At(found),
-                    (None, Some(last)) => Width::Near(last),
-                    (None, None) => Width::Any,
+                let width = match one.width.or(tried.last().and_then(|last| last.width)) {
+                    Some(found) if one.width.is_some() && part.rows.n() >= AGREE => Width::At(found),
+                    known => known.map_or(Width::Any, Width::Near),
                 };
                 let round = self.round(part.looked(), weights, width, monitor)?;
                 one.width = Some(round.width);

@@ -30,6 +30,9 @@ const LARGEST: usize = 4_000;
 /// A larger basis must leave at most this share of the error.
 const LARGER: f64 = 0.98;
 
+/// All rows as landmarks cost n³: they must leave at most this share of it, by the rows that are looked at before.
+const MUCH_LARGER: f64 = 0.96;
+
 /// A kernel that errs by more than this factor of the best is no member.
 const WORSE: f64 = 1.3;
 
@@ -91,11 +94,14 @@ impl Sample<'_> {
     fn grow_one(&self, trial: &mut Trial, size: usize, n_all: usize) -> Result<Option<f64>> {
         let first = trial.tried;
         let Limit { gamma, penalty, share } = self.limit(trial)?;
-        let is_lower = share.is_none_or(|share| share < LARGER);
+        let is_known = first.size >= size && gamma == trial.gamma;
+        if share.is_some_and(|share| share >= if is_known { MUCH_LARGER } else { LARGER }) {
+            return Ok(None);
+        }
         let helps = |found: &Trial| found.tried.error < LARGER * first.error;
         let may_be_all = self.may_all_be_landmarks(self.rows.n());
-        if is_lower
-            && may_be_all
+        if may_be_all
+            && share.is_none_or(|share| share < MUCH_LARGER)
             && self.rows.n() > size + size / 5
             && let Some(found) = self.on_all(trial, gamma, penalty)?.filter(helps)
         {
@@ -104,12 +110,9 @@ impl Sample<'_> {
             *trial = Trial { size: all, coordinates: size, ..found };
             return Ok(Some(share.unwrap_or(1.0)));
         }
-        if !is_lower && (first.size >= size || gamma == trial.gamma) {
-            return Ok(None);
-        }
         let found = self.attempt(trial.shape, trial.weights.clone(), gamma, size, Some(penalty))?;
         let second = found.tried;
-        let next = if is_lower && !may_be_all { self.further(&found, size)? } else { None };
+        let next = if may_be_all { None } else { self.further(&found, size)? };
         let Some(found) = Some(next.unwrap_or(found)).filter(helps) else { return Ok(None) };
         *trial = found;
         Ok(Some(trial.tried.error / second.error))
