@@ -369,14 +369,14 @@ impl Learner {
         }
         let counts = self.options.weights.as_ref();
         let expansion = self.regression_on_all(&trial, &weighted, labels, counts)?;
-        Ok(Trial { expansion, ..trial })
+        Ok(Trial { expansion, is_on_all: true, ..trial })
     }
 
     /// A trial with a basis of these rows that has the coordinates it should have.
     fn with_coordinates(&self, trial: Trial, rows: &Rows, labels: &Labels) -> Result<Trial> {
         let FittedBasis { n_rows, ref expansion, .. } = trial.basis;
-        let has_them = trial.basis.n_components() >= trial.coordinates && expansion.kernel == trial.kernel();
-        if has_them && n_rows == rows.n() {
+        let is_its_own = expansion.kernel == trial.kernel() && n_rows == rows.n();
+        if is_its_own && expansion.n_features() >= trial.coordinates {
             return Ok(trial);
         }
         let weighted = weigh(rows, trial.weights.as_deref())?;

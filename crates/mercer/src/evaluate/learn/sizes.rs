@@ -204,6 +204,7 @@ impl Sample<'_> {
         Ok(squared_error(&expansion.transform(&unseen)?, &labels, counts.as_ref()))
     }
 
+    /// Whether n landmarks are allowed, and fit into memory.
     fn may_all_be_landmarks(&self, n: usize) -> bool {
         n <= self.learner.max_components && bytes_for(n) <= self.learner.options.memory
     }
