@@ -527,9 +527,12 @@ impl Advice {
     }
 }
 
-/// Whether the error of a larger basis is somewhat smaller, or fewer of n rows are missed than a handful could explain.
+/// Whether the error of a larger basis is somewhat smaller, or fewer of n rows are missed than a handful could explain. Scores nearer
+/// to 0 and 1 are no gain where more rows are missed.
 fn falls(best: Tried, larger: Tried, n: usize) -> bool {
-    larger.error < SOMEWHAT * best.error || larger.missed < best.missed - spread(best.missed, n) / 2.0
+    let margin = spread(best.missed, n) / 2.0;
+    let misses_no_more = larger.missed <= best.missed + margin;
+    larger.error < SOMEWHAT * best.error && misses_no_more || larger.missed < best.missed - margin
 }
 
 /// More landmarks resolve finer structure: the width and finer ones, while they come near.

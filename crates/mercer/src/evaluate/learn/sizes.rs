@@ -7,7 +7,7 @@
 //! 300 components can help. What all of 2000 rows gain on 300 components, all of 5000 rows gain on 1000, to within a few percent.
 
 use crate::basis::kernel_ridge::{KernelRidge, bytes_for};
-use crate::basis::loo::Tried;
+use crate::basis::loo::{Tried, spread};
 use crate::basis::predict::missed;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
@@ -140,11 +140,11 @@ impl Sample<'_> {
             }
             gamma *= 10f64.sqrt();
         }
-        let of = |best: Tried| Limit {
-            gamma: best.gamma,
-            penalty: best.absolute,
-            share: Some(best.error / basis.tried.error),
-        };
+        // Scores nearer to 0 and 1 are no gain where more rows are missed.
+        let most_missed = basis.tried.missed + spread(basis.tried.missed, few.rows.n()) / 2.0;
+        let share =
+            |best: Tried| if best.missed > most_missed { 1.0 } else { best.error / basis.tried.error };
+        let of = |best: Tried| Limit { gamma: best.gamma, penalty: best.absolute, share: Some(share(best)) };
         Ok(best.map_or(unknown, of))
     }
 
