@@ -24,6 +24,12 @@ _NO_SCALES = ("linear", "cosine", "precomputed", "chi2", "additive_chi2", "match
 # The ratio of standard deviations beyond which the narrower column is less than 1/10000 of the squared distances.
 _SCALE_RATIO = 100.0
 
+# Rules for gamma that go by the variance of all numbers.
+_BY_VARIANCE = ("scale", "align", "loo")
+
+# The ratio of variances, of all numbers and within columns, beyond which the widths by a rule are all far too wide.
+_OFFSETS_RATIO = 100.0
+
 # Rows and values that standard deviations are computed from, so that it takes no time beside a fit.
 _SCALE_ROWS = 10_000
 _SCALE_VALUES = 10_000_000
@@ -144,11 +150,25 @@ def features(model: _core.Model, rows: Any, *, device: str, verbose: int = 0) ->
 
 
 def warn_of_scales(estimator: Any, rows: Any) -> None:
-    """Warn the user of dense columns whose scales differ so much that a kernel hardly sees the small ones."""
+    """Warn the user of dense columns whose scales differ so much that a kernel hardly sees the small ones.
+
+    Likewise of means that differ so much that widths by a rule, which go by the variance of all numbers, are too wide.
+    """
     if not isinstance(rows, np.ndarray) or rows.shape[1] < 2:
         return
     spread = _standard_deviations(rows)
     varies = np.flatnonzero(spread)
+    if len(varies) == 0:
+        return
+    if _has_offsets(rows, spread) and _width_is_by_variance(estimator):
+        warnings.warn(
+            "columns differ in their means by far more than they vary: the variance of all numbers, by which widths "
+            f"are chosen, is {rows.var(dtype=np.float64):.3g}, that within columns {np.square(spread).mean():.3g}\n"
+            f"hint: make_pipeline(StandardScaler(), {type(estimator).__name__}(...))",
+            UserWarning,
+            stacklevel=users_level(),
+        )
+        return
     if len(varies) < 2:
         return
     widest, narrowest = (varies[find(spread[varies])] for find in (np.argmax, np.argmin))
@@ -178,6 +198,20 @@ def _standard_deviations(rows: NDArray[Any]) -> NDArray[np.float64]:
         spread: NDArray[np.float64] = np.sqrt(squares / len(sample))
     spread[spread <= _ROUNDING * np.maximum(sample.max(axis=0), -sample.min(axis=0))] = 0.0
     return spread
+
+
+def _has_offsets(rows: NDArray[Any], spread: NDArray[np.float64]) -> bool:
+    """Return whether the means of columns differ by far more than their numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        of_means = rows.mean(axis=0, dtype=np.float64).var()
+        return bool(of_means > _OFFSETS_RATIO * np.square(spread).mean())
+
+
+def _width_is_by_variance(estimator: Any) -> bool:
+    """Return whether the width is found by a rule that goes by the variance of all numbers."""
+    settings = getattr(estimator, "basis", estimator)
+    gamma = getattr(settings if hasattr(settings, "gamma") else estimator, "gamma", None)
+    return gamma is None or (isinstance(gamma, str) and gamma in _BY_VARIANCE)
 
 
 def _is_centred(rows: NDArray[Any], spread: NDArray[np.float64]) -> bool:

@@ -221,14 +221,15 @@ def residual(estimator: Any, ax: Axes | None = None, *, X: Any = None) -> Axes:
 def importance(
     estimator: Any, X: Any, *, names: Sequence[str] | None = None, top: int = 20, ax: Axes | None = None
 ) -> Axes:
-    """Draw which input columns the features depend on.
+    """Draw which input columns the features, or the predictions of an automatic model, depend on.
 
     Parameters
     ----------
     estimator : KernelBasis, system, extractor, AutoFeatures, FeatureMap or Pipeline
-        Fitted; of a pipeline the last step that is one of mercer's, and the columns are those that this step sees.
+        Fitted; of a pipeline the last step that is one of mercer's, and the columns are those that this step sees. The
+        `features_` of `AutoClassifier` and `AutoRegressor`, and their files, show what the predictions depend on.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Rows near which slopes are taken.
+        Rows near which slopes are taken. Those of predictions are in units of the columns' standard deviations here.
     names : sequence of str, default=None
         What to call the columns. None: their names in the fit, else "x0", "x1", ….
     top : int, default=20
@@ -239,7 +240,8 @@ def importance(
     Returns
     -------
     ax : matplotlib Axes
-        Where it was drawn: each column's share of the mean squared slopes, summed over the features, largest on top.
+        Where it was drawn: each column's share of the mean squared slopes, summed over the features or scores, largest
+        on top.
 
     Examples
     --------
@@ -255,10 +257,13 @@ def importance(
         raise ValueError(f"top = {top}, but at least one column must be shown")
     found = find(estimator, X)
     rows = as_rows(found.checked())
-    slopes = _model_of(found.part).input_importance(rows).sum(axis=0)
+    model = _model_of(found.part)
+    slopes = model.prediction_importance(rows)
+    users = "features" if slopes is None else "predictions"
+    slopes = (model.input_importance(rows) if slopes is None else slopes).sum(axis=0)
     total = slopes.sum()
     if total == 0:
-        raise ValueError("the features do not depend on any column near these rows\nhint: give other rows")
+        raise ValueError(f"the {users} do not depend on any column near these rows\nhint: give other rows")
     p = len(slopes)
     titles = [f"x{j}" for j in range(p)] if found.names is None else found.names
     if names is not None:
@@ -280,7 +285,7 @@ def importance(
     ax.barh(np.arange(len(labels)), shares, color=colours)
     ax.set_yticks(np.arange(len(labels)), labels)
     ax.invert_yaxis()
-    ax.set_xlabel("share of the features' dependence on the inputs")
+    ax.set_xlabel(f"share of the {users}' dependence on the inputs")
     ax.set_xlim(left=0)
     return ax
 

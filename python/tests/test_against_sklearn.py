@@ -95,6 +95,16 @@ def test_centred_kpca_is_kernel_pca(n, m):
     same_up_to_sign(ours.transform(new)[:, :first], theirs.transform(new)[:, :first], tolerance)
 
 
+@pytest.mark.parametrize("gamma", [0.4, 1e-4, 1e-6])
+def test_small_centred_components_vary_as_their_eigenvalues_say(gamma):
+    X = datasets.load_diabetes().data
+    basis = KernelBasis("kpca", center=True, gamma=gamma).fit(X)
+    # Rounding of kernel values near 1, over 442 rows, makes eigenvalues of some 1e-13.
+    clear = basis.eigenvalues_ > 1e-11
+    squares = np.square(basis.transform(X)).sum(axis=0)
+    np.testing.assert_allclose(squares[clear], basis.eigenvalues_[clear], rtol=1e-2)
+
+
 def test_uncentred_kpca_diagonalises_the_kernel_matrix():
     X = rows(100, 3)
     basis = KernelBasis("kpca", gamma=GAMMA, tol=0.99).fit(X)

@@ -313,6 +313,18 @@ def test_one_warning_at_the_users_line_says_to_scale(estimator, method):
     assert scale_warnings(estimator, StandardScaler().fit_transform(WIDE), method=method) == []
 
 
+def test_means_far_apart_make_widths_by_a_rule_too_wide():
+    rows = np.add(X, [0.0, 1000.0])
+    for estimator in (GDA(), GDA(basis=KernelBasis("kobl")), KernelBasis("kobl"), InputWeights()):
+        with pytest.warns(UserWarning, match="columns differ in their means by far more than they vary"):
+            clone(estimator).fit(rows, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GDA(gamma=0.1).fit(rows, Y)
+        GDA(kernel="linear").fit(rows, Y)
+        GDA().fit(rows - rows.mean(axis=0), Y)
+
+
 def test_columns_are_called_by_name():
     (warning,) = scale_warnings(GDA(gamma=0.1), pd.DataFrame(WIDE, columns=["age", "income"]))
     assert "`income` is" in str(warning.message)

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import mercer
-from mercer import EKS, GDA, KLFE, KOC, KPCA, KPLS, TAKES, FScore, KernelBasis, plot
+from mercer import EKS, GDA, KLFE, KOC, KPCA, KPLS, TAKES, AutoClassifier, FScore, KernelBasis, plot
 
 
 def points_in(ax):
@@ -395,3 +395,13 @@ def test_rows_that_features_were_learned_from_are_called_so():
     assert plot.features(model, X[::2], y[::2]).get_title() == "rows that the features were learned from"
     assert plot.features(model, X[1::2], y[1::2]).get_title() == ""
     assert plot.features(KernelBasis("kobl").fit(X), X, y).get_title() == ""  # it has not looked at y
+
+
+def test_the_importance_of_an_automatic_model_is_that_of_its_predictions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    model = AutoClassifier().fit(X, X[:, 3] * X[:, 4] > 0)
+    ax = plot.importance(model.features_, X)
+    assert ax.get_xlabel() == "share of the predictions' dependence on the inputs"
+    assert {text.get_text() for text in ax.get_yticklabels()[:2]} == {"x3", "x4"}
+    assert sum(bar.get_width() for bar in ax.patches[:2]) > 0.8

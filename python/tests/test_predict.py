@@ -1,6 +1,7 @@
 """Predictors without choices, and the weights of input columns that they use."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -156,6 +157,25 @@ def test_noise_is_warned_of(model):
     with pytest.warns(UserWarning, match=r"rows are predicted no better than by .* with shuffled labels \(p = "):
         model.fit(X, y)
     assert model.left_out_["value"] < 0.65
+
+
+def test_noise_seldom_seems_to_be_predicted():
+    # The rows left out have chosen kernel and width: by shuffled numbers alone it was every fifth time.
+    seem = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            seem.append(AutoRegressor().fit(rng.normal(size=(40, 2)), rng.normal(size=40)).left_out_)
+    assert sum(found["p_value"] <= 0.05 for found in seem) <= 3
+    assert all(found["chance"] >= 0 for found in seem)
+
+
+def test_a_clear_relation_is_seen_in_few_rows(recwarn):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    assert AutoRegressor().fit(X, X[:, 0] + 0.7 * rng.normal(size=40)).left_out_["p_value"] <= 0.05
+    assert not recwarn
 
 
 def test_what_is_no_noise_is_not_warned_of(iris, recwarn):

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.cross_decomposition import PLSRegression
-from sklearn.datasets import load_linnerud, make_multilabel_classification, make_regression
+from sklearn.datasets import load_diabetes, load_linnerud, make_multilabel_classification, make_regression
 from sklearn.feature_selection import f_regression
 from sklearn.linear_model import MultiTaskLasso
 from sklearn.preprocessing import StandardScaler
@@ -142,3 +143,16 @@ def test_a_comparison_takes_one_target(numbers):
     X, Y = numbers
     with pytest.raises(ValueError, match=r"1d array|one target"):
         compare(X, Y)
+
+
+@pytest.mark.parametrize("constant", [0.1, 7.0, 1e6])
+def test_a_constant_target_is_none(constant):
+    # With 442 rows the mean of equal numbers is not that number, but for rounding.
+    X, y = load_diabetes(return_X_y=True)
+    with_zeros, with_constant = (np.column_stack([y, np.full(len(y), v)]) for v in (0.0, constant))
+    found, wanted = (AutoRegressor(input_weights=False).fit(X, Y) for Y in (with_constant, with_zeros))
+    assert found.left_out_score_ == pytest.approx(wanted.left_out_score_, rel=1e-9)
+    assert found.predict(X)[:, 1] == pytest.approx(constant)
+    for estimator in (KPLS(2), KernelBasis("kobl", n_components=20)):
+        found, wanted = (clone(estimator).fit(X, Y) for Y in (with_constant, with_zeros))
+        np.testing.assert_allclose(found.transform(X), wanted.transform(X), atol=1e-6)

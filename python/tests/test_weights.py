@@ -156,6 +156,12 @@ def test_weighted_components_are_those_of_copies(data):
     np.testing.assert_allclose(np.abs(found.transform(X)), np.abs(right), atol=1e-8)
 
 
+def test_equal_weights_leave_the_components_of_a_wide_kernel_as_they_are(data):
+    X = StandardScaler().fit_transform(data[0])
+    plain = KPCA(3, gamma=1e-4).fit(X).eigenvalues_
+    np.testing.assert_allclose(KPCA(3, gamma=1e-4).fit(X, sample_weight=np.ones(len(X))).eigenvalues_, plain, rtol=1e-6)
+
+
 def test_numbers_follow_the_rows_that_count():
     X, y = make_friedman1(200, random_state=0)
     shifted = np.r_[y, y + 100.0]

@@ -450,7 +450,7 @@ fn inspect() -> Command {
                 .value_name("DATA")
                 .num_args(0..=1)
                 .default_missing_value("")
-                .help("How much the features depend on each input: mean squared derivatives with respect to the scaled inputs, over the rows of DATA; without DATA over the model's landmarks"),
+                .help("How much the features, or the predictions of `auto`, depend on each input: mean squared derivatives with respect to the scaled inputs, over the rows of DATA; without DATA over the model's landmarks"),
         )
         .args(text())
         .arg(memory("`--importance`"))

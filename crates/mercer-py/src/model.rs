@@ -331,6 +331,21 @@ impl Model {
         matrix_array(py, &importance)
     }
 
+    /// How much each score of a model that predicts depends on each input: c×p; None: it does not predict.
+    #[pyo3(signature = (X, *, verbose=0))]
+    #[expect(non_snake_case, reason = "scikit-learn's name")]
+    fn prediction_importance<'py>(
+        &self,
+        py: Python<'py>,
+        X: PyRows<'py>,
+        verbose: u32,
+    ) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let Some(predictor) = &self.map().predictor else { return Ok(None) };
+        let rows = X.rows()?;
+        let importance = run(py, verbose, |monitor| predictor.input_importance(Some(&rows), monitor))?;
+        matrix_array(py, &importance).map(Some)
+    }
+
     /// E(M) of a basis: the mean distance of the rows' images from its span.
     #[pyo3(signature = (X, *, verbose=0))]
     #[expect(non_snake_case, reason = "scikit-learn's name")]

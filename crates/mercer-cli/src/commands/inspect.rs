@@ -64,14 +64,18 @@ pub(crate) fn as_json(model: &Model, size: u64) -> String {
     format!("{all:#}\n")
 }
 
-/// How much the features depend on the inputs; `source` is empty if no data was given.
+/// How much the features or, of a model that predicts, its predictions depend on the inputs; `source` is empty if no data was given.
 fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Context) -> Result<()> {
     let memory = args::memory(args);
+    let predictor = model.predictor.as_ref();
     let (table, rows, over) = match (&model.expansion.landmarks, source) {
         (Landmarks::Rows(rows), "") => {
             model.expansion.check_importance(rows.n(), memory)?;
             let over = format!("the model's {} landmarks, as no data was given", rows.n());
-            let table = context.work(|monitor| model.expansion.input_importance(rows, monitor))?;
+            let table = context.work(|monitor| match predictor {
+                Some(predictor) => predictor.input_importance(None, monitor),
+                None => model.expansion.input_importance(rows, monitor),
+            })?;
             (table, rows.n(), over)
         }
         (Landmarks::Columns { n, .. }, _) => {
@@ -82,31 +86,45 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
             let data = read::read(source, &super::options_for(args, model)?)?;
             super::source::tell(&data, context);
             model.expansion.check_importance(data.rows.n(), memory)?;
-            let table = context.work(|monitor| model.input_importance(&data.rows, monitor))?;
+            let table = context.work(|monitor| match predictor {
+                Some(predictor) => predictor.input_importance(Some(&data.rows), monitor),
+                None => model.input_importance(&data.rows, monitor),
+            })?;
             (table, data.rows.n(), format!("{} rows of {source}", data.rows.n()))
         }
+    };
+    let (features, users) = match predictor {
+        Some(predictor) => (&predictor.members[0].feature_names, "predictions"),
+        None => (&model.feature_names, "features"),
     };
     let inputs = model.input_names.clone().unwrap_or_else(|| plain_names(model.expansion.landmarks.p()));
     let totals: Vec<f64> = table.col_iter().map(|column| column.sum()).collect();
     if args::is_json(args) {
         let lines: Vec<Vec<f64>> = table.row_iter().map(|row| row.iter().copied().collect()).collect();
         let over = if source.is_empty() { "landmarks" } else { super::file_name(source) };
-        let all = json!({ "averaged_over": over, "rows": rows, "inputs": inputs, "features": model.feature_names,
+        let all = json!({ "averaged_over": over, "rows": rows, "inputs": inputs, "features": features,
                           "importance": lines, "totals": totals });
         return print(&format!("{all:#}\n"));
     }
+    let unit = if predictor.is_some() { "in their standard deviations" } else { "after scaling" };
     context.info(&format!(
-        "mean squared derivatives of the features with respect to the inputs (after scaling), over {over}\n"
+        "mean squared derivatives of the {users} with respect to the inputs ({unit}), over {over}\n"
     ));
-    print(&importance_table(&inputs, &model.feature_names, &table, &totals))
+    print(&importance_table(&inputs, (users, features), &table, &totals))
 }
 
-fn importance_table(inputs: &[String], features: &[String], importance: &Mat<f64>, totals: &[f64]) -> String {
+fn importance_table(
+    inputs: &[String],
+    (users, features): (&str, &[String]),
+    importance: &Mat<f64>,
+    totals: &[f64],
+) -> String {
+    let heading = format!("{users} that use it most");
     let sum: f64 = totals.iter().sum();
     let percent = |part: f64, whole: f64| percent(if whole > 0.0 { part / whole } else { 0.0 });
     let mut order: Vec<usize> = (0..inputs.len()).collect();
     order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]));
-    let mut lines = vec![["input", "share", "total", "features that use it most"].map(String::from).to_vec()];
+    let mut lines = vec![["input", "share", "total", &heading].map(String::from).to_vec()];
     for &j in order.iter().take(INPUTS_SHOWN) {
         let column = importance.col(j);
         let mut users: Vec<usize> = (0..features.len()).filter(|&q| column[q] > 0.0).collect();

@@ -118,6 +118,20 @@ fn inspect_shows_which_inputs_the_features_use() {
 }
 
 #[test]
+fn of_a_model_that_predicts_the_predictions_count() {
+    let folder = folder();
+    // The first five of eight columns matter.
+    let data = "synth:friedman?n=300&p=8&seed=1";
+    done(folder.path(), &to_model(&[data, "--method", "auto"]));
+    for over in [&[data][..], &[]] {
+        let (out, stderr) = done(folder.path(), &[&["inspect", "model.mercer", "--importance"], over].concat());
+        let last: Vec<&str> = out.lines().skip(1 + 5).filter_map(|line| line.split(' ').next()).collect();
+        assert!(["x5", "x6", "x7"].iter().all(|noise| last.contains(noise)), "{out}");
+        assert!(stderr.starts_with("mean squared derivatives of the predictions"), "{stderr}");
+    }
+}
+
+#[test]
 fn of_many_inputs_the_most_important_are_shown() {
     let folder = folder();
     let data = "synth:friedman?n=80&p=40";

@@ -23,7 +23,9 @@ use crate::error::{Error, Result};
 use crate::kernel::Gram;
 use crate::kernel::block::PANEL;
 use crate::kernel::parameters::with_kernel;
-use crate::linalg::{eigen, positive_signs, product, scaled_transpose, sum_in_order, tall_product};
+use crate::linalg::{
+    center_columns, eigen, positive_signs, product, scaled_transpose, sum_in_order, tall_product,
+};
 use crate::monitor::Monitor;
 use crate::random;
 use crate::spec::{Kind, MethodSpec, Parameter, SEED, Stage};
@@ -151,9 +153,14 @@ pub(crate) fn exact(gram: &Gram, keep: Keep, centered: bool, monitor: &Monitor) 
             "nothing is left after centring: all rows are equal in the kernel's space, or there is only one sample",
         ));
     }
-    let signs = positive_signs(vectors.subcols(0, m));
+    let mut vectors = vectors.subcols(0, m).to_owned();
+    if centered {
+        // They are orthogonal to the constant but for rounding, which the roots of small eigenvalues would magnify.
+        center_columns(&mut vectors);
+    }
+    let signs = positive_signs(vectors.as_ref());
     let scale = |i: usize| signs[i] / values[i].sqrt();
-    let coefficients = scaled_transpose(vectors.subcols(0, m), scale);
+    let coefficients = scaled_transpose(vectors.as_ref(), scale);
     let offset = if centered {
         let means = ColRef::from_slice(&means);
         (0..m).map(|i| scale(i) * (means.transpose() * vectors.col(i))).collect()

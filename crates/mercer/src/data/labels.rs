@@ -523,10 +523,17 @@ impl Labels {
         (Cow::Owned(Self::Several { values, count }), self.target_means(weights), units)
     }
 
-    /// The means of the columns of [`one_hot`](Self::one_hot).
+    /// The means of the columns of [`one_hot`](Self::one_hot). That of equal values is that value: what rounding made of it would
+    /// be all that a constant target has.
     pub(crate) fn target_means(&self, weights: Option<&Weights>) -> Vec<f64> {
         let all = total(weights, self.len());
-        let mean = |j: usize| (0..self.len()).map(|i| self.target(i, j) * weight(weights, i) / all).sum();
+        let mean = |j: usize| {
+            let values = || (0..self.len()).map(|i| self.target(i, j));
+            match values().next() {
+                Some(first) if values().all(|v| v == first) => first,
+                _ => values().enumerate().map(|(i, v)| v * weight(weights, i) / all).sum(),
+            }
+        };
         (0..self.n_targets()).map(mean).collect()
     }
 

@@ -63,6 +63,11 @@ impl Weights {
         self.iter().sum()
     }
 
+    /// So many rows that all count the same tell as much: (Σw)²/Σw².
+    pub(crate) fn effective_rows(&self) -> f64 {
+        self.total().powi(2) / self.0.iter().map(|w| w * w).sum::<f64>()
+    }
+
     /// The weights of the rows with these indices.
     pub fn select(&self, indices: &[usize]) -> Self {
         Self(indices.iter().map(|&i| self[i]).collect())

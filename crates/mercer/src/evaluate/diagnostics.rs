@@ -239,9 +239,14 @@ pub fn residuals(expansion: &Expansion, left: f64, rows: &Rows, monitor: &Monito
     Ok(shares)
 }
 
-/// Each input's share of the features' squared slopes; none for kernels without slopes.
+/// Each input's share of the squared slopes of the features or, of a map that predicts, its predictions; none for kernels without
+/// slopes.
 fn importance(map: &FeatureMap, rows: &Rows, monitor: &Monitor) -> Result<Vec<f64>> {
-    let slopes = match map.input_importance(rows, monitor) {
+    let slopes = match &map.predictor {
+        Some(predictor) => predictor.input_importance(Some(rows), monitor),
+        None => map.input_importance(rows, monitor),
+    };
+    let slopes = match slopes {
         Ok(slopes) => slopes,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         // A picture less: inputs that are not known, or more of them than memory has room for.

@@ -18,6 +18,7 @@ use crate::monitor::Monitor;
 use crate::options::Options;
 use crate::pipeline::{FittedPipeline, Pipeline};
 use crate::random;
+use crate::select::tails::f_upper;
 
 use super::evaluator::Evaluator;
 use super::folds::splits;
@@ -46,7 +47,7 @@ pub struct Score {
     pub measure: Measure,
     /// Its value for the labels.
     pub value: f64,
-    /// Its mean for shuffled labels.
+    /// Its mean for shuffled labels; of R² no less than 0, which the mean of the target has.
     pub chance: f64,
     /// The share of shuffles that do as well, the labels themselves counted as one.
     pub p_value: f64,
@@ -135,10 +136,25 @@ impl Score {
             as_good += usize::from(better);
         }
         let p_value = (as_good + 1) as f64 / (SHUFFLES + 1) as f64;
-        Ok(Self { measure, value, chance: sum / SHUFFLES as f64, p_value })
+        let chance = sum / SHUFFLES as f64;
+        // Predictions that vary with nothing lose to the mean.
+        let chance = if measure == Measure::R2 { chance.max(0.0) } else { chance };
+        Ok(Self { measure, value, chance, p_value })
     }
 
-    /// Whether fewer than one shuffle in twenty does as well, and R² is above 0: below, the mean predicts better.
+    /// With the p-value that the F-test of so many free coefficients gives R² of n rows, where it is more: that of rows by which the
+    /// model was chosen.
+    pub(super) fn after_search(self, coefficients: f64, n: f64) -> Self {
+        let left = n - 1.0 - coefficients;
+        if self.measure != Measure::R2 || self.value >= 1.0 {
+            return self;
+        }
+        let f = self.value / coefficients * left / (1.0 - self.value);
+        let searched = if left > 0.0 { f_upper(f, coefficients, left) } else { 1.0 };
+        Self { p_value: self.p_value.max(searched), ..self }
+    }
+
+    /// Whether the p-value is at most 0.05, and R² is above 0: below, the mean predicts better.
     pub fn is_above_chance(&self) -> bool {
         self.p_value <= 0.05 && (self.measure != Measure::R2 || self.value > 0.0)
     }

@@ -62,6 +62,10 @@ const ONE_MORE: f64 = 0.995;
 /// from fewer rows than those left out, which would speak for weaker members.
 const COMPARABLE: f64 = 1.1;
 
+/// On noise the best of the kernels, widths and weights that are tried predicts left-out numbers as well as so many free coefficients
+/// fit them: with 40, 100 and 200 rows R² is above 0.22, 0.09 and 0.05 once in twenty times.
+const SEARCHED: f64 = 4.0;
+
 /// Larger targets are refused: errors are squared and added up.
 const LARGEST_TARGET: f64 = 1e150;
 
@@ -621,6 +625,8 @@ impl LeftOut {
                 .reduce(|a, b| if scores[(i, b)] > scores[(i, a)] { b } else { a })
                 .unwrap_or(0)
         };
+        // As many rows that all count the same tell as much.
+        let n = counts.map_or(labels.len() as f64, Weights::effective_rows);
         let predictions = match labels {
             Labels::Classes { .. } => Predictions::Classes((0..scores.nrows()).map(largest).collect()),
             Labels::Numbers(_) => Predictions::Numbers((0..scores.nrows()).map(|i| scores[(i, 0)]).collect()),
@@ -635,10 +641,12 @@ impl LeftOut {
                 let predictions = Predictions::Numbers(predicted.map(|(i, j)| scaled(i, j)).collect());
                 let labels = Labels::Numbers(truth);
                 let score = Score::of_by(Measure::R2, &labels, &predictions, counts.as_ref(), seed)?;
+                let score = score.after_search(SEARCHED, n);
                 return Ok(Self { labels, predictions, score });
             }
         };
         let score = Score::of_by(Measure::usual_by(&labels, counts), &labels, &predictions, counts, seed)?;
+        let score = score.after_search(SEARCHED, n);
         Ok(Self { labels, predictions, score })
     }
 }

@@ -21,6 +21,9 @@ use crate::real::Real;
 /// Sizes of classes this close to a whole number, as a share of all rows, are whole but for rounding.
 const WHOLE: f64 = 1e-12;
 
+/// A standard deviation of at most this share of the mean is what rounding leaves of a constant.
+const CONSTANT: f64 = 1e-14;
+
 /// Sums over rows of m features and c targets.
 ///
 /// ```
@@ -235,12 +238,12 @@ impl Summary {
         ))
     }
 
-    /// Divides every target by its standard deviation, so that all count the same.
+    /// Divides every target by its standard deviation, so that all count the same; not a constant one, which has rounding alone.
     pub(crate) fn standardise_targets(&mut self) {
         let deviation = |j: usize| (self.target_total[(j, j)] / self.n).sqrt();
-        let units: Vec<f64> = (0..self.target_mean.len())
-            .map(|j| if deviation(j) > 0.0 { deviation(j) } else { 1.0 })
-            .collect();
+        let varies = |j: usize| deviation(j) > CONSTANT * self.target_mean[j].abs();
+        let units: Vec<f64> =
+            (0..self.target_mean.len()).map(|j| if varies(j) { deviation(j) } else { 1.0 }).collect();
         for (j, unit) in units.iter().enumerate() {
             self.target_mean[j] /= unit;
             self.cross.col_mut(j).iter_mut().for_each(|v| *v /= unit);

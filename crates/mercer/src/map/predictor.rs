@@ -2,12 +2,17 @@
 //!
 //!   class = argmax s(x),   p(x) = softmax(sharpness·s(x)),   s the mean score of the members
 
+use std::borrow::Cow;
+
 use faer::Mat;
 
 use super::FeatureMap;
+use crate::basis::Landmarks;
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
+use crate::data::scale::{Scale, Scaling};
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 
 /// A few maps that predict labels together.
 ///
@@ -72,6 +77,54 @@ impl Predictor {
             },
         })
     }
+
+    /// How much each score depends on each input, c×p: the mean over the members, and over these rows or else the members' landmarks,
+    /// of the squared slope along the input in units of its standard deviation there. So weights of the columns count.
+    ///
+    /// ```
+    /// use mercer::{Labels, Monitor, evaluate::learn::Learner, data::synth};
+    ///
+    /// let rows = synth::generate("ringnorm?n=200&p=2&seed=1")?.rows;
+    /// let first = (0..rows.n()).map(|i| rows.to_dense()[2 * i]).collect(); // the first column is the target
+    /// let model = Learner::default().fit(&rows, &Labels::Numbers(first))?.map;
+    /// let importance = model.predictor.unwrap().input_importance(Some(&rows), &Monitor::default())?;
+    /// assert!(importance[(0, 0)] > 100.0 * importance[(0, 1)]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn input_importance(&self, rows: Option<&Rows>, monitor: &Monitor) -> Result<Mat<f64>> {
+        let mut sum: Option<Mat<f64>> = None;
+        for member in &self.members {
+            let seen = match (rows, &member.expansion.landmarks, &member.scaling) {
+                (Some(rows), _, Some(scaling)) => Cow::Owned(scaling.apply(rows)?),
+                (Some(rows), ..) => Cow::Borrowed(rows),
+                (None, Landmarks::Rows(landmarks), _) => Cow::Borrowed(landmarks),
+                (None, Landmarks::Columns { .. }, _) => {
+                    return Err(Error::argument(
+                        "the kernel is precomputed, so the inputs behind it are not known",
+                    ));
+                }
+            };
+            let squares = squared_deviations(&seen);
+            let slopes = member.expansion.input_importance(&seen, monitor)?;
+            let share = 1.0 / self.members.len() as f64;
+            let own =
+                Mat::from_fn(slopes.nrows(), slopes.ncols(), |q, j| share * slopes[(q, j)] * squares[j]);
+            sum = Some(match sum {
+                Some(sum) => sum + own,
+                None => own,
+            });
+        }
+        sum.ok_or_else(|| Error::argument("the predictor has no members"))
+    }
+}
+
+/// The variance of every column.
+fn squared_deviations(rows: &Rows) -> Vec<f64> {
+    let (scaling, constant) = Scaling::fit(Scale::Standard, rows);
+    let mut squares: Vec<f64> =
+        scaling.map_or_else(Vec::new, |scaling| scaling.factor).iter().map(|f| f.powi(-2)).collect();
+    constant.iter().for_each(|&j| squares[j] = 0.0);
+    squares
 }
 
 /// The first of the largest numbers in a row.

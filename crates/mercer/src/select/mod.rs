@@ -23,7 +23,7 @@ pub(crate) mod how_many;
 pub(crate) mod neighbourhood;
 mod newton;
 mod quadratic;
-mod tails;
+pub(crate) mod tails;
 
 use std::any::Any;
 use std::fmt::Debug;
