@@ -126,7 +126,7 @@ fn of_a_model_that_predicts_the_predictions_count() {
     for over in [&[data][..], &[]] {
         let (out, stderr) = done(folder.path(), &[&["inspect", "model.mercer", "--importance"], over].concat());
         let last: Vec<&str> = out.lines().skip(1 + 5).filter_map(|line| line.split(' ').next()).collect();
-        assert!(["x5", "x6", "x7"].iter().all(|noise| last.contains(noise)), "{out}");
+        assert!(["x6", "x7", "x8"].iter().all(|noise| last.contains(noise)), "{out}");
         assert!(stderr.starts_with("mean squared derivatives of the predictions"), "{stderr}");
     }
 }
