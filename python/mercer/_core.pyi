@@ -497,6 +497,7 @@ def compare(
     repeats: int = 1,
     test_share: float | None = None,
     splits: list[tuple[list[int], list[int]]] | None = None,
+    groups: list[int] | None = None,
     score: str | None = None,
     keep_predictions: bool = False,
     seed: int = 0,

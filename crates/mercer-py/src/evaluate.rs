@@ -130,7 +130,7 @@ pub(crate) fn svm_dual<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     X, y, methods, settings, *, gammas, sizes, evaluators, knn=1, scale="standard", folds=5, repeats=1, test_share=None,
-    splits=None, score=None, keep_predictions=false, seed=0, memory=None, n_threads=None, task="auto", split=None, found=None,
+    splits=None, groups=None, score=None, keep_predictions=false, seed=0, memory=None, n_threads=None, task="auto", split=None, found=None,
     device="cpu", verbose=0
 ))]
 #[expect(non_snake_case, reason = "scikit-learn's name")]
@@ -150,6 +150,7 @@ pub(crate) fn compare<'py>(
     repeats: usize,
     test_share: Option<f64>,
     splits: Option<Vec<(Vec<usize>, Vec<usize>)>>,
+    groups: Option<Vec<usize>>,
     score: Option<&str>,
     keep_predictions: bool,
     seed: u64,
@@ -181,6 +182,7 @@ pub(crate) fn compare<'py>(
         repeats,
         test_share,
         splits: splits.map(|all| all.into_iter().map(|(train, test)| Split { train, test }).collect()),
+        groups,
         score: score.map(Measure::named).transpose().map_err(exception)?,
         keep_predictions,
         seed,

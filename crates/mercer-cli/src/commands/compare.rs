@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::ArgMatches;
 use mercer::data::{Scaling, Table};
 use mercer::evaluate::diagnostics::FitDiagnostics;
-use mercer::evaluate::folds::{group_folds, ordered_folds};
+use mercer::evaluate::folds::ordered_folds;
 use mercer::evaluate::outcome::{Entry, Outcome};
 use mercer::evaluate::{Comparison, Evaluator, Measure};
 use mercer::methods;
@@ -22,6 +22,10 @@ use crate::text::plural;
 
 /// Numbers of features for the chart of a report; the table does not show them.
 pub(super) const CHART_SIZES: [usize; 9] = [1, 2, 3, 5, 8, 13, 21, 34, 55];
+
+/// What is said where candidates are compared by log-loss.
+const WITHOUT_PROBABILITIES: &str = "the baselines `rbf-svm`, `linear-svm` and `kknn` are left out: log-loss needs \
+                                     probabilities, which they do not have";
 
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
@@ -46,18 +50,24 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     args::with_names(&mut comparison.settings, &names)?;
     comparison.fill_missing = rows.check_finite(None).is_err();
     source::warn_of_constants(&names, &Scaling::fit(comparison.scale, &rows).1);
-    let Comparison { folds, repeats, seed, .. } = comparison;
     if args.get_flag("ordered") {
-        comparison.splits = Some(ordered_folds(rows.n(), folds)?);
+        comparison.splits = Some(ordered_folds(rows.n(), comparison.folds)?);
     } else if let Some((_, groups)) = kept.first() {
-        comparison.splits = Some(group_folds(groups, folds, repeats, seed)?);
+        comparison.groups = Some(numbered(groups));
     }
     comparison.check(&rows, &labels)?;
     context.announce_resume(comparison.options.checkpoint.as_ref());
     context.info(&announcement(&comparison, &labels));
     let mut outcome = run_comparison(&comparison, &rows, &labels, context)?;
     outcome.warnings.splice(0..0, warnings);
-    let shown: Vec<&Entry> = outcome.entries.iter().filter(|e| !for_chart || e.asked.is_none()).collect();
+    if comparison.score == Some(Measure::LogLoss) {
+        warn(WITHOUT_PROBABILITIES);
+        outcome.warnings.push(WITHOUT_PROBABILITIES.into());
+    }
+    let named = outcome.named();
+    let is_named = |e: &Entry| named.iter().any(|other| std::ptr::eq(*other, e));
+    let is_shown = |e: &&Entry| !for_chart || e.asked.is_none() || is_named(e);
+    let shown: Vec<&Entry> = outcome.entries.iter().filter(is_shown).collect();
     for text in ranking::failures(&shown) {
         warn(&text);
     }
@@ -92,6 +102,14 @@ pub(crate) fn check(args: &ArgMatches, context: &Context) -> Result<()> {
     source::check_target(args)?;
     ranking::Form::of(args::text(args, "format"), None)?;
     from_args(args, context).map(drop)
+}
+
+/// Groups as numbers, in the order of their names.
+fn numbered(groups: &[String]) -> Vec<usize> {
+    let mut names: Vec<&String> = groups.iter().collect();
+    names.sort_unstable();
+    names.dedup();
+    groups.iter().filter_map(|group| names.binary_search(&group).ok()).collect()
 }
 
 /// Warnings about requested numbers of features that a method cannot provide.
@@ -150,6 +168,7 @@ fn from_args(args: &ArgMatches, context: &Context) -> Result<Comparison> {
         repeats: args::count(args, "repeats"),
         test_share: args.get_one("test-share").copied(),
         splits: None,
+        groups: None,
         keep_predictions: false,
         score: args::text(args, "score").map(Measure::named).transpose()?,
         seed: args.get_one("seed").copied().unwrap_or_default(),

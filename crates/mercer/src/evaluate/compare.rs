@@ -11,6 +11,7 @@
 
 mod plan;
 mod split;
+mod shuffles;
 mod results;
 mod features;
 mod checkpoint;
@@ -20,7 +21,7 @@ mod apart;
 use std::sync::{Mutex, PoisonError};
 
 use super::evaluator::Evaluator;
-use super::folds::{Split, folds, splits, with_every_class};
+use super::folds::{Split, folds, group_folds, splits, with_every_class};
 use super::measures::Measure;
 use super::outcome::{Entry, Outcome};
 use crate::data::labels::Labels;
@@ -84,6 +85,9 @@ pub struct Comparison {
     pub test_share: Option<f64>,
     /// Some: these splits, in place of folds.
     pub splits: Option<Vec<Split>>,
+    /// Some: the group of each row, such as its patient. Folds keep groups together, and where each group has one label, scores by
+    /// chance are of labels that change places with those of whole groups.
+    pub groups: Option<Vec<usize>>,
     /// What candidates are sorted by; None: [`Measure::usual`].
     pub score: Option<Measure>,
     /// Whether predictions of the test rows are kept ([`Entry::predictions`]), for scores of the caller's own.
@@ -134,6 +138,7 @@ impl Default for Comparison {
             repeats: 1,
             test_share: None,
             splits: None,
+            groups: None,
             score: None,
             keep_predictions: false,
             seed: 0,
@@ -222,18 +227,31 @@ impl Comparison {
                 "numbers of features must be at least 1, and at least one of them, or the method's own number, must be given",
             ));
         }
-        let (mut splits, mut warnings) = match (&self.splits, self.test_share) {
-            (Some(given), _) => (checked(given, rows.n())?, Vec::new()),
-            (None, Some(share)) => splits(labels, share, self.repeats, self.seed)?,
-            (None, None) => folds(labels, self.folds, self.repeats, self.seed)?,
-        };
-        if self.splits.is_none() && self.measures(labels)[0].is_mean_over_classes() {
-            let (whole, warning) = with_every_class(splits, labels);
-            splits = whole;
-            warnings.extend(warning);
+        if let Some(groups) = self.groups.as_ref().filter(|groups| groups.len() != rows.n()) {
+            return Err(Error::argument(format!(
+                "{} groups were given for {} rows, but one a row is needed",
+                groups.len(),
+                rows.n()
+            )));
         }
+        let (splits, mut warnings) = match (&self.splits, self.test_share) {
+            (Some(given), _) => (checked(given, rows.n())?, Vec::new()),
+            (None, Some(_)) if self.groups.is_some() => {
+                return Err(Error::argument(
+                    "test_share splits groups\nhint: leave test_share out for folds that keep groups together, or give splits",
+                ));
+            }
+            (None, Some(share)) => splits(labels, share, self.repeats, self.seed)?,
+            (None, None) => match &self.groups {
+                Some(groups) => (group_folds(groups, self.folds, self.repeats, self.seed)?, Vec::new()),
+                None => folds(labels, self.folds, self.repeats, self.seed)?,
+            },
+        };
+        let (measures, kept, warning) = self.measures_on(&splits, labels);
+        warnings.extend(warning);
+        let splits: Vec<Split> = kept.iter().map(|&at| splits[at].clone()).collect();
         let most = splits.iter().map(|split| split.train.len()).max().unwrap_or(0);
-        let plan = Plan::new(self, rows, labels, most)?;
+        let plan = Plan::new(self, measures, rows, labels, most)?;
         if self.fill_missing {
             rows.check_no_infinity(None)?;
         } else {
@@ -250,17 +268,17 @@ impl Comparison {
             )));
         }
         warnings.extend(plan.warnings.iter().cloned());
-        Ok(Planned { plan, splits, warnings })
+        Ok(Planned { plan, splits, kept, warnings })
     }
 
     /// Works on the splits, as many at a time as there are threads and memory.
     fn work(&self, planned: Planned, rows: &Rows, labels: &Labels) -> Result<Results> {
-        let Planned { plan, splits, warnings } = planned;
+        let Planned { plan, splits, kept, warnings } = planned;
         let threads = rayon::current_num_threads();
         let fitting = usize::try_from(self.options.memory / plan.memory.max(1)).unwrap_or(usize::MAX);
         let workers = threads.min(splits.len()).min(fitting).max(1);
         // What another job has kept is told before any work.
-        let journals = checkpoint::journals(self, rows, labels, splits.len())?;
+        let journals = checkpoint::journals(self, plan.measures[0], rows, labels, splits.len())?;
         self.options.monitor.enter(Stage {
             name: "comparing",
             total: splits.len() * plan.entries.len(),
@@ -293,29 +311,59 @@ impl Comparison {
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(at, _)| *at);
         let mut done = Vec::new();
-        for (_, result) in results {
+        for (at, result) in results {
             match result {
-                Ok(split) => done.push(split),
+                Ok(split) => done.push((kept[at], split)),
                 Err(Error::Interrupted) => {}
                 Err(error) => return Err(error),
             }
         }
         let interrupted = done.len() < splits.len();
-        let measures = self.measures(labels);
-        Ok(Results { plan, n_splits: splits.len(), done, interrupted, warnings, measures })
+        Ok(Results { plan, n_splits: splits.len(), done, interrupted, warnings })
     }
 
-    /// The measure that candidates are sorted by, and the second one.
-    fn measures(&self, labels: &Labels) -> [Measure; 2] {
+    /// The measure that candidates are sorted by, and the second one: chosen once, from the labels of all rows, so that every
+    /// split has the same. Which of the splits it can be had on, and a warning if that is not all of them.
+    fn measures_on(&self, splits: &[Split], labels: &Labels) -> ([Measure; 2], Vec<usize>, Option<String>) {
+        let all = || (0..splits.len()).collect();
         let first = self.score.unwrap_or_else(|| Measure::usual(labels));
-        let second = match (labels, first) {
-            (Labels::Classes { .. }, Measure::Accuracy) => Measure::BalancedAccuracy,
-            (Labels::Classes { .. }, _) => Measure::Accuracy,
-            (_, Measure::R2) => Measure::Rmse,
-            (..) => Measure::R2,
-        };
-        [first, second]
+        if !first.is_mean_over_classes() {
+            return (with_second(first, labels), all(), None);
+        }
+        let whole = with_every_class(splits, labels);
+        let words = first.words();
+        if whole.len() == splits.len() {
+            return (with_second(first, labels), whole, None);
+        }
+        if !whole.is_empty() {
+            let warning = format!(
+                "{} of {} splits lack a class on one side and are left out: {words} is a mean over the classes",
+                splits.len() - whole.len(),
+                splits.len()
+            );
+            return (with_second(first, labels), whole, Some(warning));
+        }
+        let lacking = "every split lacks a class on one side";
+        if self.score.is_some() {
+            let warning = format!(
+                "{lacking}: {words} is a mean over the classes that a test part has, which may be one"
+            );
+            return (with_second(first, labels), all(), Some(warning));
+        }
+        let warning = format!("{lacking}: candidates are compared by accuracy, as {words} needs all classes");
+        (with_second(Measure::Accuracy, labels), all(), Some(warning))
     }
+}
+
+/// A measure, and what is shown beside it.
+fn with_second(first: Measure, labels: &Labels) -> [Measure; 2] {
+    let second = match (labels, first) {
+        (Labels::Classes { .. }, Measure::Accuracy) => Measure::BalancedAccuracy,
+        (Labels::Classes { .. }, _) => Measure::Accuracy,
+        (_, Measure::R2) => Measure::Rmse,
+        (..) => Measure::R2,
+    };
+    [first, second]
 }
 
 /// Splits that were given, if each has rows on both sides and all of them exist.
@@ -343,6 +391,8 @@ fn checked(splits: &[Split], n: usize) -> Result<Vec<Split>> {
 struct Planned {
     plan: Plan,
     splits: Vec<Split>,
+    /// Their places among all splits that were dealt out or given.
+    kept: Vec<usize>,
     warnings: Vec<String>,
 }
 
@@ -350,21 +400,22 @@ struct Planned {
 struct Results {
     plan: Plan,
     n_splits: usize,
-    done: Vec<SplitResults>,
+    /// Each with its place among all splits that were dealt out or given.
+    done: Vec<(usize, SplitResults)>,
     interrupted: bool,
     warnings: Vec<String>,
-    measures: [Measure; 2],
 }
 
 impl Results {
     fn outcome(self, rows: &Rows, labels: &Labels) -> (Outcome, Work) {
-        let [measure, second] = self.measures.map(|m| m.name().replace('-', "_"));
+        let [measure, second] = self.plan.measures.map(|m| m.name().replace('-', "_"));
         let count = self.done.len();
         let mut sums: Vec<Sum> = self.plan.entries.into_iter().map(Sum::new).collect();
         let mut work = Work::default();
         let mut all = Warnings::default();
         all.extend(self.warnings);
-        for done in self.done {
+        let finished_splits = self.done.iter().map(|(at, _)| *at).collect();
+        for (_, done) in self.done {
             sums.iter_mut().zip(done.results).for_each(|(sum, result)| sum.add(result));
             all.extend(done.warnings);
             work.basis_fits += done.work.basis_fits;
@@ -382,13 +433,14 @@ impl Results {
                 Labels::Numbers(_) | Labels::Several { .. } => Vec::new(),
             },
             n_splits: self.n_splits,
+            finished_splits,
             interrupted: self.interrupted,
             warnings: all.finish(),
             ..Outcome::default()
         };
         outcome.entries.iter_mut().for_each(|entry| entry.rows = rows.n());
         outcome.sort();
-        outcome.chance = outcome.by_chance();
+        outcome.hold_against_chance();
         (outcome, work)
     }
 }

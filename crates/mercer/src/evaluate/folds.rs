@@ -170,29 +170,20 @@ pub fn splits(
     Ok((out, small_classes(labels, 2)))
 }
 
-/// The splits with rows of every class on both sides, for measures that are means over the classes: a part without a class would be
-/// scored by the others alone. All of them where none is left, and a warning if some are left out.
-pub(super) fn with_every_class(splits: Vec<Split>, labels: &Labels) -> (Vec<Split>, Option<String>) {
-    let Labels::Classes { codes, names } = labels else { return (splits, None) };
+/// The places of the splits with rows of every class on both sides, for measures that are means over the classes: a part without a
+/// class would be scored by the others alone.
+pub(super) fn with_every_class(splits: &[Split], labels: &Labels) -> Vec<usize> {
+    let Labels::Classes { codes, names } = labels else { return (0..splits.len()).collect() };
     let count = |part: &mut dyn Iterator<Item = usize>| {
         let mut is_there = vec![false; names.len()];
         part.for_each(|i| is_there[codes[i]] = true);
         is_there.into_iter().filter(|there| *there).count()
     };
     let all = count(&mut (0..codes.len()));
-    let is_whole = |split: &&Split| {
+    let is_whole = |split: &Split| {
         [&split.train, &split.test].iter().all(|part| count(&mut part.iter().copied()) == all)
     };
-    let whole: Vec<Split> = splits.iter().filter(is_whole).cloned().collect();
-    if whole.is_empty() || whole.len() == splits.len() {
-        return (splits, None);
-    }
-    let warning = format!(
-        "{} of {} splits lack a class on one side and are left out: the measure is a mean over the classes",
-        splits.len() - whole.len(),
-        splits.len()
-    );
-    (whole, Some(warning))
+    (0..splits.len()).filter(|&at| is_whole(&splits[at])).collect()
 }
 
 fn require_repeats(repeats: usize) -> Result<()> {

@@ -60,7 +60,8 @@ pub struct Entry {
 pub struct Chance {
     /// The mean over shuffles of the best candidate's score.
     pub score: f64,
-    /// The share of shuffles whose best does as well as the best with the labels themselves, these counted as one shuffle.
+    /// The share of shuffles whose best does as well as the best with the labels themselves, these counted as one shuffle. The
+    /// best may be a baseline; see [`Outcome::p_value`] for a candidate.
     pub p_value: f64,
 }
 
@@ -81,10 +82,14 @@ pub struct Outcome {
     pub classes: Vec<String>,
     /// Requested number of splits.
     pub n_splits: usize,
+    /// Which splits were finished: places among those that were dealt out or given, of which some may be left out.
+    pub finished_splits: Vec<usize>,
     /// Whether it was stopped early; the entries then hold the finished splits.
     pub interrupted: bool,
     /// What shuffled labels would give; None without scores.
     pub chance: Option<Chance>,
+    /// The best candidate's score with shuffled labels, one a shuffle.
+    pub shuffled: Vec<f64>,
     /// Warnings, each once.
     pub warnings: Vec<String>,
 }
@@ -93,6 +98,11 @@ impl Entry {
     /// Whether it has no kernel features.
     pub fn is_baseline(&self) -> bool {
         BASELINES.contains(&self.method.as_str())
+    }
+
+    /// Whether it is one of those whose best is compared with shuffled labels.
+    fn is_rival_of_chance(&self) -> bool {
+        self.failed.is_none() && self.mean().is_some() && self.method != "dummy"
     }
 
     /// Mean score; None without scores.
@@ -228,7 +238,8 @@ impl Outcome {
         self.entries.iter().find(|e| !e.is_baseline() && e.mean().is_some() && e.failed.is_none())
     }
 
-    /// Of the features that are within a standard error of the best, those that are fewest; then the fewest kernel values.
+    /// Of the features that are within a standard error of the best, those that are fewest; then the fewest kernel values. None
+    /// where no features are [above chance](Self::is_above_chance); those that are recommended are so themselves.
     ///
     /// ```
     /// use mercer::evaluate::outcome::{Entry, Outcome};
@@ -241,11 +252,12 @@ impl Outcome {
     /// assert_eq!((outcome.best().unwrap().method.as_str(), outcome.recommended().unwrap().method.as_str()), ("sparse", "kpls"));
     /// ```
     pub fn recommended(&self) -> Option<&Entry> {
-        let best = self.best()?;
+        let best = self.best().filter(|best| self.predicts(best))?;
         let own = best.standard_error().unwrap_or(0.0);
         let near = |e: &&Entry| {
             !e.is_baseline()
                 && e.failed.is_none()
+                && self.predicts(e)
                 && best.lead_over(e).is_some_and(|(lead, error)| lead <= error.unwrap_or(0.0).max(own))
         };
         let size =
@@ -253,7 +265,16 @@ impl Outcome {
         self.entries.iter().filter(near).reduce(|a, b| if size(b) < size(a) { b } else { a })
     }
 
-    /// Whether the best features predict anything: fewer than one shuffle of the labels in twenty does as well, and R² is above 0.
+    /// The candidates that a summary names: the best of all, the best features, those recommended, and the best baseline.
+    pub fn named(&self) -> Vec<&Entry> {
+        let is_scored = |e: &&Entry| e.failed.is_none() && e.mean().is_some();
+        let first = self.entries.iter().find(is_scored);
+        let baseline = self.entries.iter().find(|e| e.is_baseline() && is_scored(e));
+        [first, self.best(), self.recommended(), baseline].into_iter().flatten().collect()
+    }
+
+    /// Whether the best features predict anything: with fewer than one shuffle of the labels in twenty does the best of all
+    /// candidates do as well, and R² is above 0.
     ///
     /// ```
     /// use mercer::evaluate::outcome::{Chance, Entry, Outcome};
@@ -264,42 +285,66 @@ impl Outcome {
     /// assert!(!outcome.is_above_chance());
     /// ```
     pub fn is_above_chance(&self) -> bool {
-        let is_above_mean =
-            self.measure != "r2" || self.best().and_then(Entry::mean).is_some_and(|r2| r2 > 0.0);
-        is_above_mean && self.chance.is_none_or(|chance| chance.p_value <= 0.05)
+        self.best().is_some_and(|best| self.predicts(best))
     }
 
-    /// The best candidate's score beside those that the best would have with shuffled labels: the best of many looks good by
-    /// luck too.
-    pub(super) fn by_chance(&self) -> Option<Chance> {
+    /// Whether a candidate is above chance, and above the mean of the target.
+    fn predicts(&self, entry: &Entry) -> bool {
+        let is_above_mean = self.measure != "r2" || entry.mean().is_some_and(|r2| r2 > 0.0);
+        is_above_mean && self.p_value(entry).is_none_or(|p| p <= 0.05)
+    }
+
+    /// The share of shuffles whose best of all candidates does as well as this one, the labels themselves counted as one: the best
+    /// of many looks good by luck too. None without shuffles.
+    ///
+    /// ```
+    /// use mercer::evaluate::outcome::{Entry, Outcome};
+    ///
+    /// let entry = Entry { method: "kpls".into(), scores: vec![0.7, 0.8], ..Entry::default() };
+    /// let outcome = Outcome { shuffled: vec![0.5, 0.6, 0.8], ..Outcome::default() };
+    /// assert_eq!(outcome.p_value(&entry), Some(0.5)); // one shuffle of three, and the labels
+    /// ```
+    pub fn p_value(&self, entry: &Entry) -> Option<f64> {
+        if self.shuffled.is_empty() {
+            return self.chance.map(|chance| chance.p_value);
+        }
+        let mean = entry.mean()?;
+        let is_as_good = |v: &&f64| if entry.lower_is_better { **v <= mean } else { **v >= mean };
+        Some((self.shuffled.iter().filter(is_as_good).count() + 1) as f64 / (self.shuffled.len() + 1) as f64)
+    }
+
+    /// Holds the candidates against what the best of them has with shuffled labels.
+    pub(super) fn hold_against_chance(&mut self) {
+        self.shuffled = self.by_chance().unwrap_or_default();
+        let best = self.entries.iter().find(|e| e.is_rival_of_chance());
+        let p_value = best.and_then(|best| self.p_value(best));
+        self.chance = average(&self.shuffled).zip(p_value).map(|(score, p_value)| Chance { score, p_value });
+    }
+
+    /// The best candidate's score for each shuffle.
+    fn by_chance(&self) -> Option<Vec<f64>> {
         let lower = self.best()?.lower_is_better;
         let better = |a: f64, b: f64| if lower { a < b } else { a > b };
-        let scored: Vec<&Entry> = self
-            .entries
-            .iter()
-            .filter(|e| e.failed.is_none() && e.mean().is_some() && e.method != "dummy")
-            .collect();
-        let best = scored.first()?.mean()?;
+        let scored: Vec<&Entry> = self.entries.iter().filter(|e| e.is_rival_of_chance()).collect();
         let shuffles =
             scored.iter().flat_map(|e| &e.by_chance).map(Vec::len).min().filter(|count| *count > 0)?;
         let mean = |entry: &Entry, at: usize| {
             entry.by_chance.iter().map(|split| split[at]).sum::<f64>() / entry.by_chance.len() as f64
         };
-        let most: Vec<f64> = (0..shuffles)
-            .filter_map(|at| {
-                scored.iter().map(|e| mean(e, at)).reduce(|a, b| if better(b, a) { b } else { a })
-            })
-            .collect();
-        let as_good = most.iter().filter(|v| !better(best, **v)).count();
-        Some(Chance { score: average(&most)?, p_value: (as_good + 1) as f64 / (most.len() + 1) as f64 })
+        let most = |at| scored.iter().map(|e| mean(e, at)).reduce(|a, b| if better(b, a) { b } else { a });
+        Some((0..shuffles).filter_map(most).collect())
     }
 
     /// All results as JSON, for other programs.
     pub fn to_json(&self) -> Value {
         json!({
             "measure": self.measure, "second": self.second, "rows": self.rows, "inputs": self.inputs,
-            "classes": self.classes, "splits": self.n_splits, "finished": self.n_finished(), "interrupted": self.interrupted,
-            "chance": self.chance.map(|chance| json!({ "score": chance.score, "p_value": chance.p_value })),
+            "classes": self.classes, "splits": self.n_splits, "finished": self.n_finished(),
+            "finished_splits": self.finished_splits, "interrupted": self.interrupted,
+            "chance": self.chance.map(|chance| json!({
+                "score": chance.score, "p_value": chance.p_value,
+                "p_value_of_features": self.best().and_then(|best| self.p_value(best)),
+            })),
             "recommended": self.recommended().and_then(|e| self.entries.iter().position(|other| std::ptr::eq(e, other))),
             "warnings": self.warnings, "entries": self.entries.iter().map(Entry::to_json).collect::<Vec<_>>(),
         })

@@ -5,8 +5,9 @@ use mercer::evaluate::diagnostics::FitDiagnostics;
 use mercer::evaluate::folds::{group_folds, ordered_folds};
 use mercer::evaluate::held_out::Score;
 use mercer::evaluate::measures::{Measure, Predictions};
+use mercer::evaluate::outcome::{Chance, Entry, Outcome};
 use mercer::evaluate::{Adviser, Comparison, Evaluator, Learner, Split};
-use mercer::{Labels, Options, Pipeline, Rows, report};
+use mercer::{Checkpoint, Labels, Options, Pipeline, Rows, report};
 
 use super::compare::table;
 
@@ -90,6 +91,141 @@ fn splits_without_a_rare_class_do_not_count_as_right() {
     let dummy = outcome.entries.iter().find(|entry| entry.method == "dummy").expect("dummy");
     assert_eq!(dummy.mean(), Some(0.5));
     assert!(outcome.warnings.iter().any(|text| text.contains("3 of 5 splits lack a class")));
+}
+
+/// Labels of which the rows at these places are rare.
+fn rare_at(n: usize, places: &[usize]) -> Labels {
+    Labels::classes(&(0..n).map(|i| if places.contains(&i) { "rare" } else { "common" }).collect::<Vec<_>>())
+}
+
+#[test]
+fn every_split_has_the_measure_of_all_labels() {
+    // All rows are uneven by a hair, and some training parts are not.
+    let (rows, _) = noise(133);
+    let labels: Vec<&str> = (0..133).map(|i| if i % 4 == 1 { "b" } else { "a" }).collect();
+    let labels = Labels::classes(&labels);
+    assert_eq!(Measure::usual(&labels), Measure::BalancedAccuracy);
+    let folder = tempfile::tempdir().expect("folder");
+    let options = || Options::default().checkpoint(&Checkpoint::new(folder.path()));
+    for _ in ["first", "resumed"] {
+        let comparison =
+            Comparison { methods: vec!["raw".into()], options: options(), ..Comparison::default() };
+        let outcome = comparison.run(&rows, &labels).expect("an outcome");
+        assert_eq!((outcome.measure.as_str(), outcome.second.as_str()), ("balanced_accuracy", "accuracy"));
+        let dummy = outcome.entries.iter().find(|entry| entry.method == "dummy").expect("dummy");
+        assert_eq!(dummy.scores, [0.5; 5]);
+    }
+}
+
+#[test]
+fn splits_of_groups_and_of_time_need_every_class_as_well() {
+    let (rows, _) = noise(500);
+    let groups: Vec<usize> = (0..500).map(|i| i / 10).collect();
+    let plain = Comparison { methods: vec!["raw".into()], ..Comparison::default() };
+    let of_groups = Comparison { groups: Some(groups.clone()), ..plain.clone() };
+    let given = Comparison { splits: Some(group_folds(&groups, 5, 1, 0).expect("folds")), ..plain.clone() };
+    for comparison in [of_groups, given] {
+        let outcome = comparison.run(&rows, &rare_at(500, &[0, 255])).expect("an outcome");
+        assert_eq!((outcome.measure.as_str(), outcome.n_splits), ("balanced_accuracy", 2));
+        let dummy = outcome.entries.iter().find(|entry| entry.method == "dummy").expect("dummy");
+        assert_eq!((dummy.mean(), outcome.finished_splits.len()), (Some(0.5), 2));
+        assert!(outcome.warnings.iter().any(|text| text.contains("3 of 5 splits lack a class")));
+    }
+    // No test part in time has a rare row: what is left is accuracy, unless another measure is asked for.
+    let ordered = Comparison { splits: Some(ordered_folds(500, 4).expect("splits")), ..plain };
+    let outcome = ordered.run(&rows, &rare_at(500, &[0, 1])).expect("an outcome");
+    assert_eq!((outcome.measure.as_str(), outcome.n_splits), ("accuracy", 4));
+    assert!(outcome.warnings.iter().any(|text| text.contains("every split lacks a class on one side")));
+    let asked = Comparison { score: Some(Measure::BalancedAccuracy), ..ordered };
+    let outcome = asked.run(&rows, &rare_at(500, &[0, 1])).expect("an outcome");
+    assert_eq!((outcome.measure.as_str(), outcome.n_splits), ("balanced_accuracy", 4));
+    assert!(outcome.warnings.iter().any(|text| text.contains("every split lacks a class on one side")));
+}
+
+#[test]
+fn labels_of_patients_drawn_by_chance_are_no_finding() {
+    // 20 patients, 8 near-copies of each; as many patients of either class.
+    let groups: Vec<usize> = (0..160).map(|i| i / 8).collect();
+    let found = |seed: u64, of_rows: bool| {
+        let patients =
+            synth::generate(&format!("friedman?n=20&p=5&seed={seed}")).expect("rows").rows.to_dense();
+        let noise = synth::generate(&format!("friedman?n=160&p=5&seed={}", 100 + seed)).expect("rows").rows;
+        let values =
+            noise.to_dense().iter().enumerate().map(|(at, v)| patients[at / 40 * 5 + at % 5] + 0.05 * v);
+        let rows = Rows::dense(values.collect(), 160, 5).expect("rows");
+        // The patients' columns are drawn by chance, so that any labels are.
+        let labels: Vec<&str> = groups.iter().map(|g| if g % 2 == 0 { "a" } else { "b" }).collect();
+        let comparison = Comparison {
+            methods: vec!["kobl".into()],
+            settings: vec![("n_components".into(), "10".into())],
+            evaluators: vec![Evaluator::Knn { n_neighbors: 1 }],
+            splits: of_rows.then(|| group_folds(&groups, 5, 1, 0).expect("folds")),
+            groups: (!of_rows).then(|| groups.clone()),
+            ..Comparison::default()
+        };
+        comparison.run(&rows, &Labels::classes(&labels)).expect("an outcome").chance.expect("chance").p_value
+            <= 0.05
+    };
+    let count = |of_rows| (0..8).filter(|&seed| found(seed, of_rows)).count();
+    let (by_groups, by_rows) = (count(false), count(true));
+    assert!(by_groups <= 1 && by_rows >= 2, "{by_groups} and {by_rows} of 8");
+}
+
+#[test]
+fn groups_with_several_labels_are_told() {
+    let (rows, labels) = table("ringnorm?n=60&seed=1");
+    let groups: Vec<usize> = (0..60).map(|i| i / 5).collect();
+    let comparison =
+        Comparison { methods: vec!["kobl".into()], groups: Some(groups), ..Comparison::default() };
+    let outcome = comparison.run(&rows, &labels).expect("an outcome");
+    assert!(outcome.warnings.iter().any(|text| text.contains("labels differ within groups")));
+    let few = Comparison { groups: Some(vec![0; 9]), ..comparison.clone() };
+    assert!(
+        few.check(&rows, &labels)
+            .expect_err("refused")
+            .to_string()
+            .contains("9 groups were given for 60 rows")
+    );
+    let random = Comparison { test_share: Some(0.5), ..comparison };
+    assert!(
+        random.check(&rows, &labels).expect_err("refused").to_string().contains("test_share splits groups")
+    );
+}
+
+#[test]
+fn only_features_that_are_above_chance_themselves_are_recommended() {
+    let entry = |method: &str, scores: [f64; 3], q: usize| Entry {
+        method: method.into(),
+        scores: scores.to_vec(),
+        n_features: vec![q; 3],
+        ..Entry::default()
+    };
+    let outcome = |entries: Vec<Entry>, level: f64| {
+        let chance = Some(Chance { score: level, p_value: 0.01 });
+        Outcome {
+            measure: "accuracy".into(),
+            entries,
+            chance,
+            shuffled: vec![level; 99],
+            ..Outcome::default()
+        }
+    };
+    // A baseline is above chance, and no features are.
+    let svm = entry("rbf-svm", [0.9, 0.91, 0.92], 0);
+    let below = outcome(vec![svm, entry("kpls", [0.6, 0.7, 0.65], 2)], 0.7);
+    assert!(!below.is_above_chance() && below.recommended().is_none());
+    assert_eq!(below.p_value(&below.entries[1]), Some(1.0));
+    let page = report::comparison(&below, None, &report::About::default());
+    assert!(
+        page.contains("No features are recommended") && page.contains("No features are better than chance")
+    );
+    // The fewest features near the best are not.
+    let near = outcome(vec![entry("kpls", [0.7, 0.8, 0.9], 9), entry("gda", [0.72, 0.74, 0.76], 1)], 0.75);
+    assert_eq!(near.recommended().map(|entry| entry.method.as_str()), Some("kpls"));
+    let (rows, labels) = noise(80);
+    let methods = ["gda", "kpls"].map(String::from).to_vec();
+    let outcome = Comparison { methods, ..Comparison::default() }.run(&rows, &labels).expect("an outcome");
+    assert!(outcome.recommended().is_none() && outcome.to_json()["recommended"].is_null());
 }
 
 #[test]

@@ -88,7 +88,10 @@ impl Adviser {
         let candidates = candidates_for(choice, &labels)?;
         let (mut splits, _) = folds(&labels, FOLDS, 1, self.seed)?;
         if measure.is_mean_over_classes() {
-            splits = with_every_class(splits, &labels).0;
+            let whole = with_every_class(&splits, &labels);
+            if !whole.is_empty() {
+                splits = whole.iter().map(|&at| splits[at].clone()).collect();
+            }
         }
         let mut raw = Scores::default();
         let mut scores = vec![Scores::default(); candidates.len()];

@@ -48,7 +48,7 @@ impl Comparison {
         let rows = &*rows.to_f64();
         let planned = self.plan(rows, labels)?;
         let damaged = || Error::data("what a split found is damaged, or was found with other settings");
-        let mut done: Vec<Option<SplitResults>> = planned.splits.iter().map(|_| None).collect();
+        let mut done: Vec<Option<(usize, SplitResults)>> = planned.splits.iter().map(|_| None).collect();
         for text in found {
             let value: Value = serde_json::from_str(text).map_err(|_| damaged())?;
             let at = value["split"].as_u64().ok_or_else(damaged)? as usize;
@@ -57,12 +57,13 @@ impl Comparison {
                 return Err(damaged());
             }
             let results: Vec<CandidateResult> = results.into_iter().map(|(_, result)| result).collect();
-            done[at] = Some(SplitResults { results, warnings, work: Work::default() });
+            let found = SplitResults { results, warnings, work: Work::default() };
+            done[at] = Some((planned.kept[at], found));
         }
         let n_splits = done.len();
-        let done: Vec<SplitResults> = done.into_iter().flatten().collect();
+        let done: Vec<(usize, SplitResults)> = done.into_iter().flatten().collect();
         let interrupted = done.len() < n_splits;
-        let (plan, warnings, measures) = (planned.plan, planned.warnings, self.measures(labels));
-        Ok(Results { plan, n_splits, done, interrupted, warnings, measures }.outcome(rows, labels).0)
+        let (plan, warnings) = (planned.plan, planned.warnings);
+        Ok(Results { plan, n_splits, done, interrupted, warnings }.outcome(rows, labels).0)
     }
 }

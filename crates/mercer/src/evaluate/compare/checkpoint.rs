@@ -7,6 +7,7 @@ use crate::checkpoint::{About, Journal};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::Result;
+use crate::evaluate::measures::Measure;
 
 /// Results of candidates, by their places, and the warnings that came with them.
 pub(super) struct Outcomes {
@@ -17,6 +18,7 @@ pub(super) struct Outcomes {
 /// The journals of all splits, with what an earlier run has found.
 pub(super) fn journals(
     comparison: &Comparison,
+    measure: Measure,
     rows: &Rows,
     labels: &Labels,
     count: usize,
@@ -24,7 +26,7 @@ pub(super) fn journals(
     let Some(checkpoint) = &comparison.options.checkpoint else {
         return Ok((0..count).map(|_| Journal::default()).collect());
     };
-    let about = about(comparison, rows, labels);
+    let about = about(comparison, rows, labels).and_setting("measure", &measure);
     (0..count).map(|at| Journal::open(checkpoint, &format!("split-{at}"), about.clone())).collect()
 }
 
@@ -43,6 +45,7 @@ fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
         repeats,
         test_share,
         splits,
+        groups,
         score,
         keep_predictions,
         seed,
@@ -60,6 +63,7 @@ fn about(comparison: &Comparison, rows: &Rows, labels: &Labels) -> About {
         .and_setting("repeats", repeats)
         .and_setting("test_share", test_share)
         .and_setting("splits", splits)
+        .and_setting("groups", groups)
         .and_setting("score", score)
         .and_setting("keep_predictions", keep_predictions)
         .and_setting("seed", seed)

@@ -1,11 +1,13 @@
 //! What a comparison will do: every method with its settings on its basis, and every candidate that comes of it.
 
+use super::shuffles::Blocks;
 use super::{Comparison, MANY_ROWS, MANY_ROWS_COMPONENTS};
 use crate::basis::{Basis, Method, RELEVANT};
 use crate::data::labels::Labels;
 use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
+use crate::evaluate::measures::Measure;
 use crate::evaluate::outcome::{self, Entry};
 use crate::extract::Sizes;
 use crate::kernel::{Gamma, Kernel, Shape};
@@ -20,6 +22,10 @@ const KERNEL: [&str; 4] = ["kernel", "degree", "coef0", "alpha"];
 
 /// Everything that is the same on every split.
 pub(super) struct Plan {
+    /// What candidates are sorted by, and the second measure; the same on every split.
+    pub(super) measures: [Measure; 2],
+    /// Groups whose labels change places in scores by chance.
+    pub(super) blocks: Option<Blocks>,
     /// The kernel's formula.
     pub(super) shape: Shape,
     /// The rules for γ; one None: the kernel has none.
@@ -56,13 +62,27 @@ pub(super) struct MethodPlan {
 
 impl Plan {
     /// The plan for training parts of up to n rows, and test parts of the others.
-    pub(super) fn new(comparison: &Comparison, rows: &Rows, labels: &Labels, n: usize) -> Result<Self> {
+    pub(super) fn new(
+        comparison: &Comparison,
+        measures: [Measure; 2],
+        rows: &Rows,
+        labels: &Labels,
+        n: usize,
+    ) -> Result<Self> {
         let chosen = chosen(comparison, labels)?;
         let shape = shape(comparison)?;
         // Every method would fail with it, one after the other.
         Kernel { shape, gamma: 1.0 }.check_for(rows)?;
         let rules = rules(comparison, shape)?;
         let mut warnings = Vec::new();
+        let blocks = comparison.groups.as_ref().and_then(|groups| Blocks::of(groups, labels));
+        if comparison.groups.is_some() && blocks.is_none() {
+            warnings.push(
+                "labels differ within groups, so rows are shuffled one by one for scores by chance: p is too small if rows of \
+                 a group are alike"
+                    .into(),
+            );
+        }
         let methods: Vec<MethodPlan> = chosen
             .iter()
             .map(|method| MethodPlan::new(comparison, method, n, labels))
@@ -80,7 +100,17 @@ impl Plan {
         };
         let linear = Some(linear)
             .filter(|linear| comparison.evaluators.iter().all(|evaluator| evaluator.name() != linear.name()));
-        let mut plan = Self { shape, rules, methods, linear, entries: Vec::new(), memory: 0, warnings };
+        let mut plan = Self {
+            measures,
+            blocks,
+            shape,
+            rules,
+            methods,
+            linear,
+            entries: Vec::new(),
+            memory: 0,
+            warnings,
+        };
         plan.list(comparison);
         plan.memory = plan.estimate(comparison, rows, labels, n)?;
         Ok(plan)

@@ -49,11 +49,11 @@ pub(super) struct CostSoFar {
 impl<'a> Recorder<'a> {
     pub(super) fn new(
         comparison: &'a Comparison,
+        measures: [Measure; 2],
         data: &'a Data,
         found: SplitResults,
         journal: &'a mut Journal,
     ) -> Self {
-        let measures = comparison.measures(&data.train_labels);
         Self { comparison, data, found, journal, measures, settled: Vec::new(), n_recorded: 0 }
     }
 

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::features::{Request, features};
 use super::plan::{MethodPlan, Plan};
 use super::results::{CostSoFar, Recorder, SplitResults};
+use super::shuffles::shuffled;
 use super::{CandidateResult, Comparison};
 use crate::basis::{Basis, FittedBasis};
 use crate::checkpoint::Journal;
@@ -31,12 +32,6 @@ use crate::kernel::gamma::scale;
 use crate::kernel::{Gamma, Kernel, Shape};
 use crate::options::Options;
 use crate::pipeline::{Found, Head, Pipeline};
-use crate::random;
-
-/// How often test labels are shuffled; fewer times where there are many rows, which leave less to chance.
-const SHUFFLES: usize = 99;
-const LEAST_SHUFFLES: usize = 19;
-const SHUFFLED_ROWS: usize = 1_000_000;
 
 /// What was computed, so that tests can see that nothing is computed twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,23 +127,21 @@ pub(super) fn run(
             return Ok(SplitResults { results, ..found });
         }
     };
-    let test_labels = labels.select(&split.test);
-    let shuffled = (0..SHUFFLES.min(SHUFFLED_ROWS / split.test.len().max(1)).max(LEAST_SHUFFLES))
-        .map(|at| test_labels.select(&random::permutation(split.test.len(), comparison.seed + at as u64)))
-        .collect();
+    let (blocks, needs_classes) = (plan.blocks.as_ref(), plan.measures[0].is_mean_over_classes());
     let data = Data {
         train,
         train_labels: labels.select(&split.train),
         test,
-        test_labels,
-        shuffled,
+        test_labels: labels.select(&split.test),
+        shuffled: shuffled(labels, &split.test, blocks, comparison.seed, needs_classes),
         scaling_seconds: start.elapsed().as_secs_f64(),
         options: Options {
             memory: comparison.options.memory,
             ..Options::watched(&comparison.options.monitor.part())
         },
     };
-    let mut part = Part { plan, data: &data, log: Recorder::new(comparison, &data, found, journal) };
+    let mut part =
+        Part { plan, data: &data, log: Recorder::new(comparison, plan.measures, &data, found, journal) };
     let ended = part.all();
     let found = part.log.found;
     // What was finished before a stop is not lost.
