@@ -208,6 +208,18 @@ fn sizes_stand_in_the_chart_and_the_methods_own_number_in_the_table() {
     let own = results.entries.iter().filter(|e| e.asked.is_none() && e.mean().is_some()).count();
     assert_eq!(table.matches("<tr").count(), own + 1);
 
+    // What the answer names is in the table, too: here the fewest features near the best.
+    let mut few = results.clone();
+    let named =
+        few.entries.iter_mut().find(|e| e.method == "kobl" && e.asked == Some(1)).expect("one feature");
+    named.scores = vec![0.979; 10];
+    few.sort();
+    let chosen = few.recommended().expect("recommended");
+    assert_eq!((chosen.method.as_str(), chosen.asked), ("kobl", Some(1)));
+    let page = comparison(&few, None, &about());
+    let table = between(&page, "<table class=\"candidates\">", "</table>");
+    assert_eq!(table.matches("<tr").count(), own + 2);
+
     // Without any of their own, the sized ones are the results.
     let mut sized = results.clone();
     sized.entries.retain(|e| e.asked.is_some() || e.method == "raw");

@@ -30,20 +30,26 @@ pub fn comparison(outcome: &Outcome, diagnostics: Option<&FitDiagnostics>, about
     let mut page = Page::default();
     facts(&mut page, outcome, about);
     if outcome.interrupted {
-        page.warnings(&[
-            "The comparison was stopped early; the results are those of the finished splits.".to_string()
-        ]);
+        page.warnings(&[format!(
+            "The comparison was stopped early; the results are those of {} of {} splits.",
+            outcome.n_finished(),
+            outcome.n_splits
+        )]);
     }
     page.warnings(&outcome.warnings);
     let listed = listed(outcome);
     results(&mut page, outcome, &listed);
     sizes::chart(&mut page, outcome);
-    if let Some(best) = outcome.recommended().or_else(|| listed.first().copied()) {
+    if let Some(best) = outcome.recommended().or_else(|| outcome.best()).or_else(|| listed.first().copied()) {
         confusion::of_entry(&mut page, outcome, best);
     }
     if let Some(diagnostics) = diagnostics {
         page.section(&format!("A closer look at {}", escaped(&diagnostics.method)));
-        page.add("<p class=\"soft\">The recommended method; what is drawn are rows that were held out.</p>");
+        let which = match outcome.recommended() {
+            Some(_) => "The recommended method",
+            None => "The best features, which are not recommended",
+        };
+        page.add(&format!("<p class=\"soft\">{which}; what is drawn are rows that were held out.</p>"));
         features::facts(&mut page, diagnostics);
         features::score(&mut page, diagnostics);
         page.below(|page| {
@@ -138,10 +144,14 @@ fn uncertainty(measure: &str, error: f64) -> String {
     }
 }
 
-// Candidates with their own number of features; all candidates if every method was given a number.
+// Candidates with their own number of features, and those that the answer names; all candidates if every method was given a number.
 fn listed(outcome: &Outcome) -> Vec<&Entry> {
     let own = outcome.entries.iter().any(|e| e.asked.is_none() && !is_baseline(e));
-    let fits = |e: &&Entry| (!own || e.asked.is_none()) && e.mean().is_some_and(f64::is_finite);
+    let named = outcome.named();
+    let fits = |e: &&Entry| {
+        let is_named = named.iter().any(|other| std::ptr::eq(*other, *e));
+        (!own || e.asked.is_none() || is_named) && e.mean().is_some_and(f64::is_finite)
+    };
     outcome.entries.iter().filter(fits).collect()
 }
 
@@ -175,11 +185,11 @@ fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
     let Some(first) = outcome.entries.iter().find(scored).or_else(|| listed.first().copied()) else {
         return "No candidate has a score; the reasons are below.".to_string();
     };
-    let Some(best) = outcome.recommended().or_else(|| listed.iter().find(|e| !is_baseline(e)).copied())
-    else {
+    let best = outcome.recommended().or_else(|| outcome.best());
+    let Some(best) = best.or_else(|| listed.iter().find(|e| !is_baseline(e)).copied()) else {
         return format!("Best is {}.", described(outcome, first));
     };
-    let mut text = if !outcome.is_above_chance() {
+    let mut text = if outcome.recommended().is_none() {
         format!("No features are recommended. The best are {}", described(outcome, best))
     } else if is_baseline(first) {
         format!(
@@ -220,7 +230,7 @@ fn answer(outcome: &Outcome, listed: &[&Entry]) -> String {
     }
     text.push('.');
     if let Some(chance) = outcome.chance {
-        text.push_str(&by_chance(&outcome.measure, chance));
+        text.push_str(&by_chance(outcome, chance));
     }
     text
 }
@@ -252,16 +262,20 @@ fn features_text(mean: f64) -> String {
 }
 
 // What shuffled labels give.
-fn by_chance(measure: &str, chance: Chance) -> String {
-    let reached = score(measure, Some(chance.score));
-    if chance.p_value <= 0.05 {
-        format!(" With shuffled labels the best candidate has {reached}.")
-    } else {
-        format!(
-            " <b>No candidate is better than chance:</b> with shuffled labels the best has {reached} (p\u{a0}=\u{a0}{:.2}).",
-            chance.p_value
-        )
+fn by_chance(outcome: &Outcome, chance: Chance) -> String {
+    let reached = score(&outcome.measure, Some(chance.score));
+    let of_features = outcome.best().and_then(|best| outcome.p_value(best)).unwrap_or(chance.p_value);
+    if of_features <= 0.05 {
+        return format!(" With shuffled labels the best candidate has {reached}.");
     }
+    let (who, p) = if chance.p_value <= 0.05 {
+        ("No features are", of_features)
+    } else {
+        ("No candidate is", chance.p_value)
+    };
+    format!(
+        " <b>{who} better than chance:</b> with shuffled labels the best candidate has {reached} (p\u{a0}=\u{a0}{p:.2})."
+    )
 }
 
 fn article(measure: &str) -> String {
@@ -295,12 +309,16 @@ fn results(page: &mut Page, outcome: &Outcome, listed: &[&Entry]) {
     page.section("All candidates");
     if !listed.is_empty() {
         page.add(&candidates(outcome, listed));
+        let errors = match outcome.n_finished() {
+            0 | 1 => "Only one split was made, so there are no standard errors.".to_string(),
+            n => format!(
+                "± is the standard error over {n} splits; the splits share rows, so it is somewhat too small."
+            ),
+        };
         page.add(&format!(
-            "<p class=\"soft\">Best first. ± is the standard error over {}; the splits share rows, so it is somewhat too \
-             small, and the best of many candidates looks a little better than it is. <i>Kernel values</i> is the cost of \
-             one prediction; <i>time</i> is that of one fit and evaluation; both and the number of features are means over the \
-             splits. Italic: baselines without kernel features.</p>",
-            counted(outcome.n_finished(), "split", "splits"),
+            "<p class=\"soft\">Best first. {errors} The best of many candidates looks a little better than it is. \
+             <i>Kernel values</i> is the cost of one prediction; <i>time</i> is that of one fit and evaluation; both and \
+             the number of features are means over the splits. Italic: baselines without kernel features.</p>",
         ));
     }
     let sized: Vec<&Entry> = outcome
