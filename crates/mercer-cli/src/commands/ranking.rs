@@ -45,9 +45,19 @@ pub(super) fn formatted(outcome: &Outcome, entries: &[&Entry], form: Form) -> Re
             Ok(format!("{:#}\n", shown.to_json()))
         }
         Form::Csv => csv(outcome, entries),
-        Form::Text => Ok(table(&lines(outcome, entries), NUMBER_COLUMNS)),
-        Form::Markdown => Ok(markdown(&lines(outcome, entries))),
+        Form::Text => Ok(table(&lines(outcome, entries), NUMBER_COLUMNS) + &stopped(outcome, "")),
+        Form::Markdown => Ok(markdown(&lines(outcome, entries)) + &stopped(outcome, "\n")),
     }
+}
+
+/// A line below the table of a comparison that was stopped early, after `gap`.
+fn stopped(outcome: &Outcome, gap: &str) -> String {
+    if outcome.interrupted { format!("{gap}{}\n", finished(outcome)) } else { String::new() }
+}
+
+/// How many splits a comparison that was stopped early has finished.
+fn finished(outcome: &Outcome) -> String {
+    format!("stopped early: {} of {} splits were finished", outcome.n_finished(), outcome.n_splits)
 }
 
 /// The columns that hold numbers, after method, basis and evaluator.
@@ -176,27 +186,38 @@ pub(super) fn failures(entries: &[&Entry]) -> Vec<String> {
 
 /// The recommended features and the best, beside the best baseline and chance.
 pub(super) fn best(outcome: &Outcome) -> String {
-    let Some((best, chosen)) = outcome.best().zip(outcome.recommended()) else {
+    let verdict = verdict(outcome);
+    if outcome.interrupted { format!("{}\n{verdict}", finished(outcome)) } else { verdict }
+}
+
+fn verdict(outcome: &Outcome) -> String {
+    let Some(best) = outcome.best() else {
         return "no method has a score on every split".into();
     };
-    if !outcome.is_above_chance() {
+    let Some(chosen) = outcome.recommended() else {
         return format!(
             "{}\n  best features, not recommended: {}",
-            nothing_found(outcome),
+            nothing_found(outcome, best),
             described(outcome, best)
         );
-    }
+    };
+    let near = if outcome.n_finished() > 1 {
+        "that are within a standard error of the best"
+    } else {
+        // One split has no standard error.
+        "not clearly worse than the best on the only split"
+    };
     let mut lines = vec![if std::ptr::eq(best, chosen) {
         format!("best features: {}", described(outcome, best))
     } else {
         format!(
-            "recommended: {}\n  the fewest features that are within a standard error of the best, {}",
+            "recommended: {}\n  the fewest features {near}, {}",
             described(outcome, chosen),
             described(outcome, best)
         )
     }];
-    let scored = outcome.entries.iter().filter(|entry| entry.is_baseline() && entry.mean().is_some());
-    if let Some(baseline) = scored.into_iter().next() {
+    let is_scored = |e: &&Entry| e.is_baseline() && e.failed.is_none() && e.mean().is_some();
+    if let Some(baseline) = outcome.entries.iter().find(is_scored) {
         let relation = match chosen.clearly_better(baseline) {
             Some(true) => "clearly better than",
             Some(false) => "clearly worse than",
@@ -211,13 +232,18 @@ pub(super) fn best(outcome: &Outcome) -> String {
 }
 
 /// Why no features are recommended.
-fn nothing_found(outcome: &Outcome) -> String {
-    match outcome.chance.filter(|chance| chance.p_value > 0.05) {
-        Some(chance) => format!(
-            "no better than chance: with shuffled labels the best of all candidates has {} (p = {:.2})",
-            value(outcome, chance.score),
-            chance.p_value
-        ),
+fn nothing_found(outcome: &Outcome, best: &Entry) -> String {
+    let of_features = outcome.p_value(best).filter(|p| *p > 0.05);
+    match outcome.chance.zip(of_features) {
+        Some((chance, of_features)) => {
+            let is_above = chance.p_value <= 0.05;
+            format!(
+                "{} better than chance: with shuffled labels the best of all candidates has {} (p = {:.2})",
+                if is_above { "no features are" } else { "no" },
+                value(outcome, chance.score),
+                if is_above { of_features } else { chance.p_value }
+            )
+        }
         None => "no better than the mean of the target: R² is not above 0".into(),
     }
 }
@@ -259,5 +285,40 @@ fn units(outcome: &Outcome) -> (f64, usize, &'static str) {
         (100.0, 1, " %")
     } else {
         (1.0, 3, "")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_split_of_many_is_told_and_has_no_standard_error() {
+        let entry = |method: &str, score: f64, q: usize| Entry {
+            method: method.into(),
+            evaluator: "knn".into(),
+            scores: vec![score],
+            second: vec![score],
+            losses: (0..10).map(|i| f32::from(u8::from(f64::from(i) >= 10.0 * score))).collect(),
+            n_features: vec![q],
+            ..Entry::default()
+        };
+        let entries = vec![entry("kobl", 0.9, 30), entry("gda", 0.8, 1)];
+        let outcome = Outcome {
+            measure: "accuracy".into(),
+            second: "balanced_accuracy".into(),
+            entries,
+            n_splits: 5,
+            interrupted: true,
+            ..Outcome::default()
+        };
+        let text = best(&outcome);
+        assert!(text.starts_with("stopped early: 1 of 5 splits were finished\nrecommended: gda"), "{text}");
+        assert!(!text.contains("standard error"), "{text}");
+        let shown: Vec<&Entry> = outcome.entries.iter().collect();
+        for form in [Form::Text, Form::Markdown] {
+            let table = formatted(&outcome, &shown, form).expect("a table");
+            assert!(table.ends_with("\nstopped early: 1 of 5 splits were finished\n"), "{table}");
+        }
     }
 }

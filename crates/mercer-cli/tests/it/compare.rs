@@ -259,6 +259,72 @@ fn ctrl_c_shows_what_is_finished() {
     assert!(stderr.ends_with("interrupted\n"), "{stderr}");
     let out = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(out.lines().any(|line| line.starts_with("kobl ")), "{out}");
+    let last = out.lines().last().expect("a last line");
+    assert!(last.starts_with("stopped early: ") && last.ends_with(" of 10000 splits were finished"), "{out}");
+    assert!(stderr.lines().any(|line| line == last), "{stderr}");
+}
+
+#[test]
+fn features_that_are_named_are_in_the_table() {
+    let folder = folder();
+    wave(folder.path());
+    let more =
+        ["--methods", "skfe,kobl", "--evaluators", "ridge", "--report", "page.html", "-o", "table.csv"];
+    let (_, stderr) = compare(folder.path(), &more);
+    let table = fs::read_to_string(folder.path().join("table.csv")).expect("a table");
+    let (head, rows) = csv(&table);
+    let at = |name: &str| head.iter().position(|h| *h == name).expect("a column");
+    let features: Vec<&str> =
+        stderr.lines().filter(|line| line.contains(" evaluated with ridge, ")).collect();
+    let named: Vec<(&str, f64)> = features
+        .iter()
+        .filter_map(|line| {
+            let (text, count) = line.rsplit_once(" from ")?;
+            let count =
+                if count == "one feature" { 1.0 } else { count.split(' ').find_map(|w| w.parse().ok())? };
+            let text = text.split(": ").last()?.rsplit("the best, ").next()?;
+            Some((text.split(' ').next()?, count))
+        })
+        .collect();
+    assert!(!named.is_empty(), "{stderr}");
+    for (method, count) in named {
+        let is_it = |row: &Vec<&str>| {
+            row[at("method")] == method
+                && row[at("n_features")].parse::<f64>().is_ok_and(|q| (q - count).abs() <= 0.5)
+        };
+        assert!(rows.iter().any(is_it), "{method} with {count} features: {table}\n{stderr}");
+    }
+}
+
+#[test]
+fn baselines_without_probabilities_are_named_where_they_are_left_out() {
+    let folder = folder();
+    wave(folder.path());
+    let (out, stderr) = compare(
+        folder.path(),
+        &["--methods", "kobl", "--score", "log-loss", "--folds", "3", "--report", "page.html"],
+    );
+    let text = "`rbf-svm`, `linear-svm` and `kknn` are left out";
+    assert!(!out.contains("rbf-svm") && stderr.contains(text), "{stderr}");
+    assert!(fs::read_to_string(folder.path().join("page.html")).expect("a page").contains("are left out"));
+}
+
+#[test]
+fn noise_is_recommended_to_nobody() {
+    let folder = folder();
+    let mut state = 7u64;
+    let mut number = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    };
+    let row = |_| format!("{},{},{},{}", number(), number(), number(), number() % 2);
+    let lines: Vec<String> = std::iter::once("a,b,c,ill".into()).chain((0..80).map(row)).collect();
+    fs::write(folder.path().join("noise.csv"), lines.join("\n") + "\n").expect("written");
+    let args = ["compare", "noise.csv", "--target", "ill", "--methods", "gda,kpls", "--format", "json"];
+    let (out, stderr) = done(folder.path(), &args);
+    let json: Value = serde_json::from_str(&out).expect("JSON");
+    assert!(json["recommended"].is_null() && stderr.contains("better than chance"), "{stderr}");
+    assert!(stderr.contains("best features, not recommended: "), "{stderr}");
 }
 
 #[test]
