@@ -114,13 +114,15 @@ def compare(
         `sklearn.model_selection.TimeSeriesSplit`, or pairs of training and test rows.
     groups : array-like of shape (n_samples,), default=None
         Rows of one group, such as those of one patient, are never on both sides of a split. Without `cv` they make
-        `folds` folds.
+        `folds` folds. Where every group has one label, `chance` is of labels that change places with those of whole
+        groups; else rows are shuffled one by one, with a warning.
     score : str or callable, default=None
         What candidates are compared by: "accuracy", "balanced_accuracy", "roc_auc", "f1", "log_loss" (evaluators "knn"
-        and "ridge"), "r2", "rmse", "mae" or "mse". "f1" is macro-averaged: the mean over the classes, also where there
-        are two. None: accuracy, balanced accuracy where the smallest class has less than half of an even share, or R².
-        A function of your own gets the labels and the predictions of a split's test rows, and higher is better; there
-        is no score by chance then.
+        and "ridge"; baselines without probabilities, "rbf-svm", "linear-svm" and "kknn", are left out), "r2", "rmse",
+        "mae" or "mse". "f1" is macro-averaged: the mean over the classes, also where there are two. None: accuracy,
+        balanced accuracy where the smallest class has less than half of an even share, or R². Splits that lack a class
+        are left out, with a warning, where the measure is a mean over the classes. A function of your own gets the
+        labels and the predictions of a split's test rows, and higher is better; there is no score by chance then.
     estimators : dict, default=None
         Models of your own, by name, fitted and scored on the same splits; they see the columns as they are given, so
         put a scaler before a model that needs one. Their `method` is the name, and "own" is their evaluator.
@@ -155,9 +157,10 @@ def compare(
         `n_features`, `kernel_values` (kernel values that a prediction costs) and `fit_seconds` (as if the candidate
         were alone); `scores`, one per split; `failed`, why a candidate has no scores or too few. `frame.attrs` has
         `measure` and `second` (what was measured), `recommended` (the index of the smallest features that are within
-        a standard error of the best), `chance` (the `score` that the best candidate has with shuffled labels, and the
-        `p_value` of the best one), `classes`, `splits`, `rows`, `inputs`, `interrupted` and `warnings`. After Ctrl-C
-        it holds the splits that were finished, with a warning.
+        a standard error of the best; None, with a warning, where none are better than chance), `chance` (the `score`
+        that the best candidate has with shuffled labels, the `p_value` of the best one, baselines included, and
+        `p_value_of_features`, that of the best features), `classes`, `splits`, `rows`, `inputs`, `interrupted` and
+        `warnings`. After Ctrl-C it holds the splits that were finished, with a warning.
 
     Examples
     --------
@@ -179,7 +182,10 @@ def compare(
     rows, target = rows_and_target(X, y)
     seed = as_seed(random_state)
     folds, repeats = _whole("folds", folds, least=2), _whole("repeats", repeats)
-    splits = _given_splits(X, y, cv, groups, folds=folds, repeats=repeats, seed=seed)
+    codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1].tolist()
+    if codes is not None:
+        check_consistent_length(X, codes)
+    splits = _given_splits(X, y, cv, groups, codes, folds=folds, repeats=repeats, seed=seed)
     own_score = score if callable(score) else None
     if splits is None and (estimators or own_score):
         how: dict[str, Any] = {"repeats": repeats, "seed": seed, "task": task}
@@ -207,8 +213,11 @@ def compare(
     )
     names = [str(name) for name in X.columns] if is_frame(X) else None
     arguments["settings"] = named_columns(arguments["settings"], names)
-    found = _core.compare(rows, target, **arguments, splits=splits, keep_predictions=own_score is not None)
+    keep = own_score is not None
+    found = _core.compare(rows, target, **arguments, splits=splits, groups=codes, keep_predictions=keep)
     outcome = json.loads(found)
+    if splits is not None:
+        splits = [splits[at] for at in outcome["finished_splits"]]  # others may be left out, or were not reached
     if estimators and splits is not None:
         _add_estimators(outcome, estimators, X, y, splits)
     if own_score is not None and splits is not None:
@@ -263,15 +272,13 @@ def arguments_of(
 
 
 def _given_splits(
-    X: Any, y: Any, cv: Any, groups: Any, *, folds: int, repeats: int, seed: int
+    X: Any, y: Any, cv: Any, groups: Any, codes: list[int] | None, *, folds: int, repeats: int, seed: int
 ) -> list[tuple[list[int], list[int]]] | None:
     """Return the splits that `cv` and `groups` ask for; None: they ask for none."""
-    if cv is None and groups is None:
-        return None
     if cv is None:
-        _, codes = np.unique(np.asarray(groups), return_inverse=True)
-        check_consistent_length(X, codes)
-        pairs: Any = _core.group_folds(codes.tolist(), folds, repeats=repeats, seed=seed)
+        if codes is None:
+            return None
+        pairs: Any = _core.group_folds(codes, folds, repeats=repeats, seed=seed)
     elif hasattr(cv, "split"):
         pairs = cv.split(X, y, groups)
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
@@ -393,6 +400,7 @@ def frame_of(outcome: dict[str, Any]) -> pd.DataFrame:
     """Return the outcome as a frame."""
     pandas = _pandas()
     entries = outcome.pop("entries")
+    outcome.pop("finished_splits", None)
     numbers = {"gamma", "mean", "standard_error", "second", "n_features", "kernel_values", "fit_seconds"}
     # Among numbers None is NaN, among texts it is None, and numbers asked for stay whole.
     kinds = {name: "float64" if name in numbers else "Int64" if name == "asked" else object for name in _COLUMNS}
@@ -405,7 +413,24 @@ def frame_of(outcome: dict[str, Any]) -> pd.DataFrame:
         warnings.warn(text, UserWarning, stacklevel=3)
     for text in outcome["warnings"]:
         warnings.warn(text, UserWarning, stacklevel=3)
+    why_not = _why_not_recommended(outcome, entries)
+    if why_not is not None:
+        warnings.warn(f"no features are recommended: {why_not}", UserWarning, stacklevel=3)
     return frame  # type: ignore[no-any-return]
+
+
+def _why_not_recommended(outcome: dict[str, Any], entries: list[dict[str, Any]]) -> str | None:
+    """Return why no features are recommended; None: some are, or none have a score on every split."""
+    scored = (entry["failed"] is None and entry["mean"] is not None for entry in entries if not entry["baseline"])
+    if outcome["recommended"] is not None or not any(scored):
+        return None
+    chance = outcome["chance"]
+    if chance is None or chance["p_value_of_features"] <= 0.05:
+        return "they predict no better than the mean of the target, R² is not above 0"
+    return (
+        f"they are no better than chance, with shuffled labels the best candidate has {chance['score']:.3g} "
+        f"(p = {chance['p_value_of_features']:.2f})"
+    )
 
 
 def _pandas() -> Any:

@@ -1,8 +1,11 @@
 """What is said about data is so: noise is called noise, linear targets linear, and scores are scikit-learn's."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, make_circles, make_classification
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score
@@ -25,8 +28,10 @@ def test_noise_is_called_noise(noise):
     assert advice.headline == "Nothing here predicts the labels better than chance."
     assert str(advice).startswith(advice.headline)
     assert advice.score["p_value"] > 0.05
-    frame = compare(*noise, methods=["gda", "kobl", "klfe"], folds=3)
+    with pytest.warns(UserWarning, match="no features are recommended: they are no better than chance"):
+        frame = compare(*noise, methods=["gda", "kobl", "klfe"], folds=3)
     assert frame.attrs["chance"]["p_value"] > 0.05
+    assert frame.attrs["recommended"] is None
 
 
 def test_breast_cancer_is_not_said_to_need_a_kernel():
@@ -96,6 +101,9 @@ def test_scores_of_numbers_are_those_of_scikit_learn(score):
 def test_splits_may_be_those_of_scikit_learn():
     X, y = make_circles(120, factor=0.5, noise=0.1, random_state=0)
     groups = np.arange(120) // 10
+    label = (groups + groups // 4) % 2  # of a group
+    order = np.argsort(y, kind="stable")[np.argsort(np.argsort(label, kind="stable"))]
+    X, y = X[order], y[order]
     model = make_pipeline(StandardScaler(), LogisticRegression())
     for cv, given in ((TimeSeriesSplit(4), None), (GroupKFold(4), groups)):
         frame = compare(X, y, methods="kobl", cv=cv, groups=given, estimators={"logistic": model})
@@ -113,9 +121,50 @@ def test_a_rare_class_is_not_left_to_the_majority():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))
     y = (np.arange(400) % 33 == 0).astype(int)
-    frame = compare(X, y, methods="kobl")
+    with pytest.warns(UserWarning, match="no features are recommended"):
+        frame = compare(X, y, methods="kobl")
     assert frame.attrs["measure"] == "balanced_accuracy"
     assert frame[frame["method"] == "dummy"]["mean"].item() == pytest.approx(0.5)
+
+
+def test_splits_without_a_class_are_left_out_for_every_model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    groups = np.arange(200) // 10
+    y = np.where(np.isin(np.arange(200), [0, 150]), "rare", "common")
+    dummy = DummyClassifier()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = compare(X, y, methods="kobl", groups=groups, estimators={"own dummy": dummy})
+    assert any("3 of 5 splits lack a class on one side" in str(warning.message) for warning in caught)
+    assert (frame.attrs["measure"], frame.attrs["splits"]) == ("balanced_accuracy", 2)
+    for name in ("dummy", "own dummy"):
+        assert frame[frame["method"] == name]["scores"].item() == [0.5, 0.5]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        own = compare(X, y, methods="kobl", groups=groups, score=lambda truth, said: float(np.mean(truth == said)))
+    np.testing.assert_allclose(own[own["method"] == "dummy"]["scores"].item(), 1 - 1 / 40)
+
+
+def test_groups_change_labels_as_wholes():
+    # 20 patients with labels by chance, and 8 near-copies of each.
+    rng = np.random.default_rng(5)
+    groups = np.repeat(np.arange(20), 8)
+    X = rng.normal(size=(20, 5))[groups] + 0.05 * rng.normal(size=(160, 5))
+    y = rng.permutation(np.arange(20) % 2)[groups]
+    cv = list(GroupKFold(5).split(X, y, groups))
+    given = {"methods": "kobl", "n_components": 10, "evaluators": "knn", "cv": cv}
+    with pytest.warns(UserWarning, match="no features are recommended"):
+        of_groups = compare(X, y, **given, groups=groups).attrs["chance"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        of_rows = compare(X, y, **given).attrs["chance"]
+    assert of_groups["p_value"] > 0.1
+    assert of_rows["p_value"] <= 0.05
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compare(X, rng.permutation(y), methods="kobl", groups=groups, folds=3)
+    assert any("labels differ within groups" in str(warning.message) for warning in caught)
 
 
 def test_a_score_of_ones_own():
