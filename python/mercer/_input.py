@@ -6,6 +6,7 @@ import datetime
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
@@ -102,11 +103,15 @@ def refuse_not_finite(rows: Any, names: Any = None, *, allow_nan: bool = False) 
     if len(found):
         row, column = divmod(int(found[0]), rows.shape[1])
         what = "NaN" if np.isnan(rows[row, column]) else "infinity"
-        allowed = "numbers, and NaN for missing values, are" if allow_nan else "only finite numbers are"
         also = "" if names is None else f" (`{names[column]}`)"
         raise ValueError(
-            f"Input contains {what} at row {row + 1}, column {column + 1}{also}; {allowed} allowed\nhint: {_FILL[what]}"
+            f"Input contains {what} at row {row + 1}, column {column + 1}{also}; {_allowed(allow_nan=allow_nan)} allowed\n"
+            f"hint: {_FILL[what]}"
         )
+
+
+def _allowed(*, allow_nan: bool) -> str:
+    return "numbers, and NaN for missing values, are" if allow_nan else "only finite numbers are"
 
 
 def refuse_missing_labels(y: Any) -> None:
@@ -120,7 +125,7 @@ def refuse_missing_labels(y: Any) -> None:
         missing = np.isnan(values)
     else:  # not those of `values`, in which NaN among text may be text
         values = np.asarray(y, dtype=object)
-        missing = np.array([_is_missing(value) for value in values.ravel()], dtype=bool).reshape(values.shape)
+        missing = np.array([is_missing(value) for value in values.ravel()], dtype=bool).reshape(values.shape)
     table = missing.reshape(len(missing), -1)
     rows = np.flatnonzero(table.any(axis=1))
     if not len(rows):
@@ -451,10 +456,17 @@ def refusal_explained(X: Any, estimator: Any = None) -> Iterator[None]:
         else:
             yield
     except TypeError as error:
-        place = _first_where(X, lambda value: bool(_kind_of_object(value)))
+        place = _first_where(X, lambda value: bool(_kind_of_object(value)) or _is_na(value))
         if place is None:
             raise
         row, column, value = place
+        if _is_na(value):
+            also = f" ({_named(X, column)})" if is_frame(X) else ""
+            takes_nan = estimator is not None and get_tags(estimator).input_tags.allow_nan
+            raise ValueError(
+                f"Input contains {value} at row {row + 1}, column {column + 1}{also}; {_allowed(allow_nan=takes_nan)} "
+                f"allowed\nhint: {_NA_AS_NAN if takes_nan else _FILL['NaN']}"
+            ) from error
         kind = _kind_of_object(value)
         raise ValueError(
             f"columns of {kind} cannot be compared as numbers: {_named(X, column)} has `{value}` at row {row + 1}\n"
@@ -480,6 +492,7 @@ def refusal_explained(X: Any, estimator: Any = None) -> Iterator[None]:
         ) from error
 
 
+_NA_AS_NAN = "write NaN for it (numpy.nan)"
 _TEXT_AS_NAMES = 'categorical_features="auto" compares them as names; else '
 
 
@@ -560,15 +573,20 @@ def _places(chosen: NDArray[Any], names: list[Any], p: int) -> list[int]:
 def _codes(values: Any) -> NDArray[np.float64]:
     """Return a number for every category, and NaN for a missing one."""
     known: dict[Any, int] = {}
-    codes = [np.nan if _is_missing(value) else known.setdefault(value, len(known)) for value in values]
+    codes = [np.nan if is_missing(value) else known.setdefault(value, len(known)) for value in values]
     return np.asarray(codes, dtype=np.float64)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Return whether this is None, NaN, or what pandas has for a missing value."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or _is_na(value) or type(value).__name__ == "NaTType":
         return True
-    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
+    return isinstance(value, float | Decimal | np.floating | np.datetime64) and bool(value != value)
+
+
+def _is_na(value: Any) -> bool:
+    """Return whether this is pandas' `NA`, of which NumPy makes no number."""
+    return type(value).__name__ == "NAType"
 
 
 def check_names_in(estimator: Any, input_features: Any) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer import _core
-from mercer._input import as_array, is_frame
+from mercer._input import as_array, is_frame, is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +65,7 @@ def _of_series(series: Any, *, categories: bool) -> Column:
             return "dates", _days(series.to_numpy(dtype="datetime64[ns]"))
         if kind == "category":
             return ("categories" if categories else "text"), _words(series.astype(object), series.isna())
-        if series.dtype.kind in "biuf":
+        if series.dtype.kind in "biuf" or kind.startswith("decimal"):
             return "numbers", as_array(series.to_numpy(dtype=np.float64, na_value=np.nan))
         if series.dtype == np.dtype(object):
             return _of_objects(series.tolist(), series.isna().tolist(), words=categories)
@@ -92,12 +93,12 @@ def _of_array(values: NDArray[Any], *, words: bool) -> Column:
         return "numbers", as_array(values, np.float64)
     if values.dtype.kind == "M":
         return "dates", _days(values.astype("datetime64[ns]"))
-    return _of_objects(values.tolist(), [value is None or value != value for value in values.tolist()], words=words)
+    return _of_objects(values.tolist(), [is_missing(value) for value in values.tolist()], words=words)
 
 
 def _of_objects(values: list[Any], missing: list[bool], *, words: bool) -> Column:
     there = zip(values, missing, strict=True)
-    if all(gone or isinstance(value, (int, float, np.number, np.bool_)) for value, gone in there):
+    if all(gone or isinstance(value, (int, float, Decimal, np.number, np.bool_)) for value, gone in there):
         filled = [np.nan if gone else float(value) for value, gone in zip(values, missing, strict=True)]
         return "numbers", np.asarray(filled, dtype=np.float64)
     return ("words" if words else "text"), _words(values, missing)

@@ -99,11 +99,10 @@ def read_rows(
         return _sparse(Path(source), target, np.dtype(dtype))
     if missing not in ("fill", "refuse"):
         raise ValueError(f"missing = {missing!r}, but it must be 'fill' or 'refuse'")
-    from_dtype = isinstance(categorical, str)
-    if from_dtype and categorical != "from_dtype":
+    if isinstance(categorical, str) and categorical != "from_dtype":
         raise ValueError(f"categorical = {categorical!r}, but it must be 'from_dtype', a list of names or None")
-    named = [] if categorical is None or from_dtype else [str(name) for name in categorical]
-    encoding = Encoding(named, from_dtype, missing, inputs)
+    named = [] if categorical is None or isinstance(categorical, str) else [str(name) for name in categorical]
+    encoding = Encoding(named, categorical is not None, missing, inputs)
     return _collect(_batches(source, sep, decimal), target, np.dtype(dtype), encoding)
 
 

@@ -36,8 +36,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     categorical : "from_dtype", None or list of str, default="from_dtype"
         "from_dtype": columns of the type category (pandas), Categorical or Enum (polars) are categories, whatever they
-        hold, and text columns of few values are, too. A list names columns that are categories in any case, numbers
-        among them. None: as for a text file, by the values alone.
+        hold, and text columns of few values are, too. A list names columns that are categories besides these, such as
+        numbers. None: as for a text file, by the values alone.
     missing : {"fill", "refuse"}, default="fill"
         Whether missing values are filled or refused.
     inputs : list of str, default=None
@@ -125,9 +125,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         X = self._checked(X, reset=True)
-        from_dtype = isinstance(self.categorical, str)
-        named = [] if self.categorical is None or from_dtype else [str(name) for name in self.categorical]
-        table = raw_table(self._chosen(X), self._names(), categories=from_dtype)
+        named = self.categorical
+        named = [] if named is None or isinstance(named, str) else [str(name) for name in named]
+        table = raw_table(self._chosen(X), self._names(), categories=self.categorical is not None)
         rows, (self.encoder_, *_) = encoded(
             lambda sink: table.learn(named, self.missing, self.inputs is not None, sink)
         )
@@ -157,7 +157,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        table = raw_table(self._chosen(X), self._names(), categories=isinstance(self.categorical, str))
+        table = raw_table(self._chosen(X), self._names(), categories=self.categorical is not None)
         rows, notes = encoded(lambda sink: table.apply(self.encoder_, sink))
         for note in notes:
             if "are missing" not in note and "is missing" not in note:

@@ -37,8 +37,8 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_features : int or None, default=None
-        How many of the heaviest columns to keep. None: all. Where all weights are 1, no column ranks above another: the
-        first ones are kept, with a warning.
+        How many of the heaviest columns to keep; None: all. More than there are keeps all, with a warning. Where all
+        weights are 1, no column ranks above another: the first ones are kept, with a warning.
     rounds : int, default=3
         The most rounds.
     kernel : {"rbf", "laplacian", "matern12", "matern32", "matern52", "rq"}, default="rbf"
@@ -138,6 +138,10 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         1
         """
         self._validate_params()
+        if isinstance(self.n_features, bool | np.bool_):
+            raise ValueError(
+                f"n_features = {self.n_features}, but it must be a whole number of at least 1, or None for all columns"
+            )
         rows, y = validated(
             self,
             X,
@@ -166,6 +170,9 @@ class InputWeights(Kept, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.ranking_ = np.empty(len(order), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(order) + 1)
         self.support_ = self.ranking_ <= (self.n_features or len(order))
+        if self.n_features is not None and self.n_features > len(order):
+            text = f"n_features = {self.n_features}, but there are only {len(order)} columns; keeping all of them"
+            warn([text], stacklevel=2)
         if not self.support_.all() and (self.weights_ == self.weights_[0]).all():
             why = "do not help to predict left-out rows" if self.rounds else "were not learned (rounds = 0)"
             text = (

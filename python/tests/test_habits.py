@@ -120,6 +120,17 @@ def test_a_share_is_at_least_one_neighbour_and_below_all_rows():
             ReliefF(n_neighbors=wrong).fit(X, Y)
 
 
+def test_neighbours_are_no_more_than_a_row_can_have():
+    labels = np.repeat([0, 1, 2], [60, 50, 40])
+    # Of the largest class, a row has 59 hits, and rows of others have 60 misses.
+    assert ReliefF(n_neighbors=100).fit(X, labels).n_neighbors_ == 60
+    # The misses of a row of the smallest class are all rows of the others.
+    assert Relief(n_neighbors=200).fit(X, labels).n_neighbors_ == 110
+    selector = RReliefF(n_neighbors=5000).fit(X, X[:, 0])
+    assert selector.n_neighbors_ == 149
+    np.testing.assert_array_equal(selector.scores_, RReliefF(n_neighbors=149).fit(X, X[:, 0]).scores_)
+
+
 def test_a_share_counts_in_a_system():
     by_share, by_count = (EKS(ReliefF(3, n_neighbors=k)).fit(X, Y) for k in (0.2, 15))
     np.testing.assert_array_equal(by_share.scores_, by_count.scores_)
@@ -323,6 +334,22 @@ def test_estimators_name_what_fills_gaps(estimator):
     gaps[3, 1] = np.inf
     with pytest.raises(ValueError, match=r"infinity at row 4, column 2.*\nhint: fill or drop such rows first"):
         estimator.fit(gaps, Y)
+
+
+def test_missing_values_of_pandas_among_objects_are_named():
+    gaps = X.astype(object)
+    gaps[3, 1] = pd.NA
+    for estimator in mercer.GDA(), mercer.AutoClassifier(), mercer.FScore(2):
+        with pytest.raises(ValueError, match=r"<NA> at row 4, column 2; only finite.*\nhint: fill them \(mercer.Table"):
+            estimator.fit(gaps, Y)
+    with pytest.raises(ValueError, match=r"<NA> at row 4, column 2 \(`b`\); numbers, and NaN .*\nhint: write NaN"):
+        ReliefF().fit(pd.DataFrame(gaps, columns=list("abcdef")), Y)
+    with pytest.raises(ValueError, match="<NA> at row 4, column 2"):
+        mercer.GDA().fit(X, Y).transform(gaps)
+    words = gaps.copy()
+    words[:, 0] = np.where(Y == 0, "u", "v")
+    names = mercer.TableEncoder().fit(words).get_feature_names_out()
+    assert names.tolist()[:4] == ["x0=u", "x0=v", "x1", "x1 missing"]
 
 
 @pytest.mark.parametrize("call", [mercer.compare, mercer.advise])

@@ -369,6 +369,10 @@ def test_keeping_some_of_equal_weights_is_warned_of():
     np.testing.assert_array_equal(weights.get_support(indices=True), [0, 1, 2])
     with pytest.warns(UserWarning, match=rf"were not learned \(rounds = 0\), so all are 1 and {words}"):
         InputWeights(3, rounds=0).fit(X, y)
+    with pytest.warns(UserWarning, match="n_features = 9, but there are only 8 columns; keeping all of them"):
+        InputWeights(9, rounds=0).fit(X, y)
+    with pytest.raises(ValueError, match="n_features = True, but it must be a whole number"):
+        InputWeights(True).fit(X, y)
     InputWeights(8).fit(X, y)  # without a warning, which would be an error here
 
 

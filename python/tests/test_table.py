@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import warnings
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -76,9 +77,27 @@ def test_categories_are_those_of_the_type_or_those_named():
     assert names().tolist() == ["zip", "code=1", "code=2"]
     assert mercer.TableEncoder(None).fit(frame).get_feature_names_out().tolist() == ["zip", "code"]
     named = mercer.TableEncoder(["zip"]).fit(frame)
-    assert named.get_feature_names_out().tolist() == ["zip=3000", "zip=8001", "code"]
+    assert named.get_feature_names_out().tolist() == ["zip=3000", "zip=8001", "code=1", "code=2"]
+    assert named.transform(frame)[1].tolist() == [1, 0, 0, 1]
     with pytest.raises(ValueError, match="categorical = town, but no input column has this name"):
         mercer.TableEncoder(["town"]).fit(frame)
+
+
+def test_decimals_of_sql_are_numbers():
+    values = [Decimal("0.5"), None, Decimal("2.25"), Decimal("NaN")]
+    frame = pd.DataFrame({"price": values, "other": [1.0, 2.0, 4.0, 3.0]})
+    assert frame["price"].dtype == object
+    rows = mercer.TableEncoder().fit_transform(frame)
+    assert rows[:, 0].tolist() == [0.5, 1.375, 2.25, 1.375]
+    np.testing.assert_array_equal(mercer.TableEncoder().fit_transform(frame.to_numpy()), rows)
+
+
+def test_text_of_plain_numbers_is_to_be_converted():
+    frame = pd.DataFrame({"amount": [f"{i}.637" for i in range(30)], "a": np.arange(30.0) ** 2})
+    with pytest.warns(UserWarning, match="these are numbers as text: convert the column to numbers"):
+        mercer.TableEncoder().fit(frame)
+    with pytest.warns(UserWarning, match="these look like numbers: write them without sign, unit"):
+        mercer.TableEncoder().fit(frame.assign(amount="$" + frame["amount"]))
 
 
 def test_missing_values_may_be_refused():
