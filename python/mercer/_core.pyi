@@ -233,6 +233,7 @@ class Selection(TypedDict):
     error_path: Numbers
     weights: Numbers | None
     penalty: float | None
+    n_neighbors: int | None  # the most that a row was compared with
     sums: FSums | None  # the F-test's
     classes: list[str] | None
     chosen: NDArray[np.bool_] | None

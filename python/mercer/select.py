@@ -189,6 +189,8 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.ranking_ = found["ranking"]
         self.support_ = found["support"]
         self.n_features_ = int(self.support_.sum())
+        if found["n_neighbors"] is not None:
+            self.n_neighbors_ = found["n_neighbors"]
         for name in self._finds:
             setattr(self, f"{name}_", found[name])  # type: ignore[literal-required]
 
@@ -196,11 +198,16 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Keep the number of neighbours, which may be given as a share of these rows."""
         if not self._takes_shares:
             return
-        self.__dict__.pop("n_neighbors_", None)
+        for name in ("n_neighbors_", "_n_neighbors"):
+            self.__dict__.pop(name, None)
         if isinstance(self.n_neighbors, Integral):
-            self.n_neighbors_ = int(self.n_neighbors)
+            self._n_neighbors = int(self.n_neighbors)
         elif not is_partitioned(X):  # where a share is refused: nobody counts the rows before the fit
-            self.n_neighbors_ = _core.neighbor_count(self._called(), as_text(self.n_neighbors), _num_samples(X))
+            self._n_neighbors = _core.neighbor_count(self._called(), as_text(self.n_neighbors), _num_samples(X))
+        else:
+            return
+        # As asked for; a row may not have so many, which is known after the fit.
+        self.n_neighbors_ = self._n_neighbors
 
     def _called(self) -> str:
         """Return the selector's name in the catalogue."""
@@ -213,7 +220,7 @@ class _Selector(Kept, SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 continue
             value = as_seed(self.random_state) if name == "seed" else getattr(self, self._names.get(name, name))
             if name == "n_neighbors" and self._takes_shares:
-                value = getattr(self, "n_neighbors_", value)
+                value = getattr(self, "_n_neighbors", getattr(self, "n_neighbors_", value))
             if value is not None:
                 settings.append((name, as_text(value)))
         return settings
@@ -363,7 +370,8 @@ class Relief(_Selector):
     weights_ : ndarray of shape (n_features_in_,)
         Positive scores as a vector of length 1; all 0 where no score is positive.
     n_neighbors_ : int
-        Number of neighbours of each kind that a row was compared with.
+        The most neighbours of each kind that a row was compared with: `n_neighbors`, or as many as there are. Of rows
+        in partitions, as many as were asked for.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -481,7 +489,8 @@ class ReliefF(_Selector):
         STIR's, of a t-test of misses against hits. They rank columns and are no probabilities: on noise they are tiny
         where classes differ in size or columns are many.
     n_neighbors_ : int
-        Number of neighbours of each kind that a row was compared with.
+        The most neighbours of each kind that a row was compared with: `n_neighbors`, or as many as there are. Of rows
+        in partitions, as many as were asked for.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -594,7 +603,8 @@ class RReliefF(_Selector):
     n_features_ : int
         Number of columns kept.
     n_neighbors_ : int
-        Number of neighbours that a row was compared with.
+        Number of neighbours that a row was compared with: `n_neighbors`, or all other rows. Of rows in partitions, as
+        many as were asked for.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

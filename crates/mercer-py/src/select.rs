@@ -93,6 +93,7 @@ pub(crate) fn selection<'py>(
     out.set_item("error_path", numbers(scores.error_path))?;
     out.set_item("weights", scores.weights.map(numbers))?;
     out.set_item("penalty", scores.penalty)?;
+    out.set_item("n_neighbors", scores.n_neighbors)?;
     out.set_item("sums", scores.sums.map(|sums| as_sums(py, sums)).transpose()?)?;
     out.set_item("chosen", scores.chosen.map(|chosen| PyArray1::from_vec(py, chosen)))?;
     out.set_item("classes", classes)?;

@@ -537,6 +537,14 @@ impl Labels {
         (0..self.n_targets()).map(mean).collect()
     }
 
+    /// Rows of every class; empty for numbers.
+    pub(crate) fn class_sizes(&self) -> Vec<usize> {
+        match TargetSummary::of(self) {
+            TargetSummary::Classes { sizes, .. } => sizes,
+            _ => Vec::new(),
+        }
+    }
+
     /// A warning if a class has a single row, which has no neighbour of its own class.
     pub(crate) fn lonely_warning(&self) -> Vec<String> {
         TargetSummary::of(self).lonely_warning()

@@ -112,6 +112,8 @@ pub struct Scores {
     pub penalty: Option<f64>,
     /// How many of the best columns cross-validation asks for, where it was asked ([`Keep::CrossValidated`]).
     pub best_count: Option<usize>,
+    /// The most neighbours of each kind that a row was compared with, where the selector counts them and knows all rows.
+    pub n_neighbors: Option<usize>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }

@@ -137,7 +137,12 @@ impl Relief {
             |found: &[Found]| self.sums(&differences, found, columns.weights),
         )?;
         let all = columns.query_total(&queries);
-        finish(&parts, all, labels.lonely_warning().into_iter().chain(note).collect())
+        let scores = finish(&parts, all, labels.lonely_warning().into_iter().chain(note).collect())?;
+        // A row has the other rows of its class as hits, and those of all other classes as misses.
+        let sizes = labels.class_sizes();
+        let most = |size: &usize| (size - 1).max(codes.len() - size);
+        let n_neighbors = sizes.iter().filter(|size| **size > 0).map(most).max().map(|most| most.min(k));
+        Ok(Scores { n_neighbors, ..scores })
     }
 
     /// The score of every column from rows and their hits and misses (groups 0 and 1), found elsewhere.

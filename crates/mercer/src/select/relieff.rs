@@ -129,7 +129,10 @@ impl ReliefF {
             columns.monitor,
             |found: &[Found]| margins.sums(found),
         )?;
-        margins.finish(&parts, labels.lonely_warning().into_iter().chain(note).collect())
+        let scores = margins.finish(&parts, labels.lonely_warning().into_iter().chain(note).collect())?;
+        // A class is where rows of the others have their misses.
+        let n_neighbors = labels.class_sizes().into_iter().max().map(|most| most.min(k));
+        Ok(Scores { n_neighbors, ..scores })
     }
 
     /// The score of every column from rows and their neighbours of each class, found elsewhere.

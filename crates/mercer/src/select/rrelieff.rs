@@ -141,7 +141,8 @@ impl RReliefF {
             columns.monitor,
             |found: &[Found]| self.sums(&differences, &target, found, columns.weights),
         )?;
-        finish(&parts, note.into_iter().collect())
+        let n_neighbors = Some(k.min(columns.rows.n() - 1));
+        Ok(Scores { n_neighbors, ..finish(&parts, note.into_iter().collect())? })
     }
 
     /// The score of every column from rows and their neighbours (group 0), found elsewhere.
