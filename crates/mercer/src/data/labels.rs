@@ -25,6 +25,9 @@ const MOST_SMALL_CLASSES: usize = 500;
 /// So are more than [`FEW_VALUES`] classes with fewer rows each than this: most have no second row to be recognised by.
 const ROWS_TO_RECOGNISE: usize = 2;
 
+/// Of so many classes or more, it is doubtful whether they are classes if most of them have a single row.
+const LEAST_DOUBTFUL: usize = 5;
+
 /// Whole numbers with more distinct values than this are read as numbers without a warning.
 const MANY_VALUES: usize = 100;
 
@@ -208,13 +211,24 @@ struct Occurrences {
     distinct: usize,
     /// Rows with the rarest value.
     rarest: usize,
+    /// Values that occur once.
+    single: usize,
 }
 
 impl Occurrences {
     /// Of values in ascending order.
     fn of<T: PartialEq>(sorted: &[T]) -> Self {
-        let runs = || sorted.chunk_by(T::eq).map(<[T]>::len);
-        Self { rows: sorted.len(), distinct: runs().count(), rarest: runs().min().unwrap_or(0) }
+        Self::of_sizes(&sorted.chunk_by(T::eq).map(<[T]>::len).collect::<Vec<_>>())
+    }
+
+    /// Of values that occur so often each.
+    fn of_sizes(sizes: &[usize]) -> Self {
+        Self {
+            rows: sizes.iter().sum(),
+            distinct: sizes.len(),
+            rarest: sizes.iter().copied().min().unwrap_or(0),
+            single: sizes.iter().filter(|size| **size == 1).count(),
+        }
     }
 
     /// More distinct values than √n, in whole arithmetic.
@@ -229,8 +243,13 @@ impl Occurrences {
 
     /// What whole numbers were read as, if that is not obvious.
     fn doubt(&self) -> Option<String> {
-        let Self { rows, distinct, rarest } = self;
+        let Self { rows, distinct, rarest, single } = self;
         let classes = !self.are_numbers();
+        if (LEAST_DOUBTFUL..=FEW_VALUES).contains(distinct) && 2 * single > *distinct {
+            let why =
+                format!("{distinct} whole numbers differ in {rows} rows, and {single} of them occur once");
+            return Some(read_as_classes(*distinct, &why));
+        }
         if *distinct <= FEW_VALUES || (!classes && *distinct > MANY_VALUES) {
             return None;
         }
@@ -277,8 +296,9 @@ impl Labels {
     }
 
     /// As [`decide`](Self::decide); where the choice is not obvious, a warning says what it was, why, and how to override it.
-    /// It is not obvious if more than 20 and at most 100 whole numbers are distinct, or if more than 20 classes are all
-    /// written as numbers. There is none if `task` says what the column is.
+    /// It is not obvious if more than 20 and at most 100 whole numbers are distinct, if more than half of 5 to 20 distinct
+    /// whole numbers occur once, or if more than 20 classes are all written as numbers. There is none if `task` says what the
+    /// column is.
     ///
     /// ```
     /// use mercer::data::{Column, Labels, Task};
@@ -362,11 +382,7 @@ impl Labels {
                 Ok(false)
             }
             Task::Auto => {
-                let found = Occurrences {
-                    rows: sizes.iter().sum(),
-                    distinct: sizes.len(),
-                    rarest: sizes.iter().copied().min().unwrap_or(0),
-                };
+                let found = Occurrences::of_sizes(sizes);
                 warnings.extend(found.doubt());
                 Ok(found.are_numbers())
             }
