@@ -41,7 +41,8 @@ class Advice:
     Attributes
     ----------
     verdict : {"helps", "makes no difference", "hurts"}
-        Whether kernel features suit the data; where they do not, the recommended kernel is "linear".
+        Whether kernel features suit the data; where they do not, the recommended kernel is "linear". Where rows held
+        out are predicted no better than by chance, a kernel makes no difference.
     method : str
         The method to use: a name of the catalogue.
     settings : dict

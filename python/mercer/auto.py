@@ -45,9 +45,10 @@ class AutoFeatures(Mapped):
     """Features without choices: kernel, width, size of the basis and method are found from the labels.
 
     Does what `advise` recommends. Kernel and width are those with the smallest leave-one-out error of ridge, the linear
-    kernel where no other errs clearly less (of sparse rows, the laplacian kernel is not tried); the basis is the smallest that is nearly as good as the best; the method is
-    the one with the fewest features among those that inner folds cannot tell from the best. Features are multiplied by
-    one number, so that ridge with its default penalty of 1 is right for them.
+    kernel where no other errs clearly less (of sparse rows, the laplacian kernel is not tried); the basis is the
+    smallest that is nearly as good as the best; the method is the one with the fewest features among those that inner
+    folds cannot tell from the best. Features are multiplied by one number, so that ridge with its default penalty of 1
+    is right for them. Where left-out rows are predicted no better than by the mean of the labels, `fit` warns.
 
     Data is never scaled here; put a `StandardScaler` before it.
 

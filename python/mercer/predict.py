@@ -140,9 +140,9 @@ class AutoClassifier(ClassifierMixin, _Predictor):  # type: ignore[misc]
     """Predict classes without choices: kernel, width, size and penalty are those that predict left-out rows best.
 
     Ridge on the coordinates of a kernel's space. The rbf and the laplacian kernel are tried at eight widths each (of
-    sparse rows the rbf kernel alone), weights of the input columns are learned and kept if rows left out gain by them, landmarks are added while the error
-    falls, up to all training rows, and the kernels that predict better together are averaged. Left-out rows choose how
-    sharp probabilities are, and by how much the scores of each class are shifted.
+    sparse rows the rbf kernel alone), weights of the input columns are learned and kept if rows left out gain by them,
+    landmarks are added while the error falls, up to all training rows, and the kernels that predict better together are
+    averaged. Left-out rows choose how sharp probabilities are, and by how much the scores of each class are shifted.
 
     Parameters
     ----------

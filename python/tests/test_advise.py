@@ -203,3 +203,13 @@ def test_values_of_parameters_have_their_types():
 def test_a_seed_out_of_range_is_refused_in_words(function, seed):
     with pytest.raises(ValueError, match="a seed lies between 0 and"):
         function(np.eye(8), [0, 1] * 4, random_state=seed)
+
+
+def test_what_chance_predicts_makes_no_difference():
+    rng = np.random.default_rng(5002)
+    X, y = rng.normal(size=(60, 5)), rng.normal(size=60)
+    advice = mercer.advise(X, y)
+    assert advice.headline == "Nothing here predicts the labels better than chance."
+    assert advice.verdict == "makes no difference"
+    assert "is chance" in advice.reasons[-1]
+    assert not any("carry the labels" in finding.meaning for finding in advice.findings)

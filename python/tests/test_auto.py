@@ -221,3 +221,11 @@ def test_weights_do_not_make_noise_look_right_on_inner_folds():
     assert features.input_weights_.std() > 0.1
     assert max(score for _, score, _ in features.inner_scores_) < 0.75
     assert "columns are weighted" in features.advice_.reasons[0]
+
+
+def test_columns_that_say_nothing_are_warned_of():
+    with pytest.warns(UserWarning, match="features will hardly help: all columns are constant"):
+        AutoFeatures().fit(np.ones((20, 3)), np.arange(20) % 2)
+    X = np.repeat(np.random.default_rng(0).normal(size=(15, 3)), 2, axis=0)  # every row with both labels
+    with pytest.warns(UserWarning, match="no better than by the mean .*: the columns may not say anything"):
+        AutoFeatures(input_weights=False).fit(X, np.arange(30) % 2)

@@ -51,6 +51,8 @@ pub struct Advice {
     /// How well ridge on the recommended features predicts rows that were held out, beside shuffled labels; None where too
     /// few rows are there.
     pub score: Option<Score>,
+    /// Whether leave-one-out predictions are no better than the mean of the labels, so that no features will help much.
+    pub no_signal: bool,
     /// Number of classes; None: the labels are numbers.
     pub classes: Option<usize>,
     /// Rows looked at.
@@ -71,12 +73,15 @@ impl Verdict {
 }
 
 impl Advice {
+    /// Whether rows held out are predicted no better than with shuffled labels.
+    pub fn is_chance(&self) -> bool {
+        self.score.is_some_and(|score| !score.is_above_chance())
+    }
+
     /// The answer in a sentence.
     pub fn headline(&self) -> &'static str {
         match self.verdict {
-            _ if self.score.is_some_and(|score| !score.is_above_chance()) => {
-                "Nothing here predicts the labels better than chance."
-            }
+            _ if self.is_chance() => "Nothing here predicts the labels better than chance.",
             Verdict::Helps if self.score.is_none() => {
                 "By leave-one-out errors a kernel helps here; no rows were held out to confirm it."
             }

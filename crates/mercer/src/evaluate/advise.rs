@@ -42,7 +42,7 @@ use crate::pipeline::{FittedPipeline, Pipeline};
 use crate::random;
 use crate::select::input_weights::FoundWeights;
 use checkpoint::tried;
-use look::residual_finding;
+use look::{NOTHING_CARRIED, RELEVANT_DIMENSION, residual_finding};
 use serde_json::{Value, json};
 
 /// Rows and components with which kernels and widths are compared.
@@ -67,6 +67,9 @@ const SOMEWHAT: f64 = 0.98;
 
 /// A finer width that errs by less than this factor of the best may be the better one with a larger basis.
 const NEAR: f64 = 1.1;
+
+/// Scores that differ by less than this look the same, however the errors compare: 0.5 points of accuracy, or 0.005 of R².
+const VISIBLE: f64 = 0.005;
 
 /// The smallest size whose error is within this factor of the smallest error will do.
 const NEARLY: f64 = 1.01;
@@ -135,6 +138,9 @@ impl Adviser {
         advice.score = self.options.run(|| self.held_out_score(&rows.to_f64(), labels, &advice))?;
         if let Some(score) = advice.score {
             advice.findings.push(chance_finding(score));
+        }
+        if advice.is_chance() {
+            admit_chance(&mut advice);
         }
         Ok(advice)
     }
@@ -571,6 +577,7 @@ fn verdict(
     let nothing = error_of_mean(seen);
     let least = linear.map_or(kernel.tried.error, |linear| linear.tried.error.min(kernel.tried.error));
     if least > SOMEWHAT * nothing {
+        advice.no_signal = true;
         advice.reasons.push(format!(
             "leave-one-out predictions from the columns or with the {name} kernel are no better than the mean of the labels \
              (R² {} at best): no features will help much",
@@ -587,6 +594,8 @@ fn verdict(
     let margin = spread(linear_missed, labels.len());
     let gain = linear_missed - kernel_missed;
     let classes = matches!(labels, Labels::Classes { .. });
+    // Where nearly everything is predicted, a clear ratio of errors is no difference that anyone would see.
+    let is_visible = classes || kernel.tried.error - linear.tried.error >= VISIBLE * nothing;
     let ridge_gains = ratio <= CLEARLY && (!classes || gain > margin);
     let svm_gain = svm.map(|missed| missed - kernel_missed);
     let (verdict, choice, meaning) = if ridge_gains && svm_gain.is_some_and(|gain| gain < -margin) {
@@ -597,7 +606,7 @@ fn verdict(
         (Verdict::MakesNoDifference, kernel, meaning)
     } else if ridge_gains {
         (Verdict::Helps, kernel, "the labels are not linear in the columns, and the kernel helps")
-    } else if ratio > 1.0 / CLEARLY && (!classes || -gain > margin) {
+    } else if ratio > 1.0 / CLEARLY && is_visible && (!classes || -gain > margin) {
         (Verdict::Hurts, linear, "the columns themselves do better than the kernel")
     } else {
         (Verdict::MakesNoDifference, linear, "no clear difference, so the simpler linear kernel")
@@ -645,6 +654,21 @@ fn error_of_mean(seen: Looked) -> f64 {
 /// The share of the labels' variance that is predicted; of classes, of their one-hot columns.
 fn r2(tried: Tried, seen: Looked) -> String {
     four(1.0 - tried.error / error_of_mean(seen).max(f64::MIN_POSITIVE))
+}
+
+/// What leave-one-out predictions seem to gain, and directions that seem to carry the labels, are chance where rows held out
+/// are predicted no better.
+fn admit_chance(advice: &mut Advice) {
+    if advice.verdict != Verdict::MakesNoDifference {
+        advice.reasons.push(
+            "rows held out are predicted no better than chance, so what leave-one-out errors seem to tell apart is chance"
+                .into(),
+        );
+    }
+    advice.verdict = Verdict::MakesNoDifference;
+    for finding in advice.findings.iter_mut().filter(|finding| finding.name == RELEVANT_DIMENSION) {
+        finding.meaning = NOTHING_CARRIED.into();
+    }
 }
 
 fn chance_finding(score: Score) -> Finding {

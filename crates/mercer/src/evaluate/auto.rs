@@ -54,6 +54,7 @@ impl Adviser {
         let (mut advice, fitted) =
             Self { scale: Scale::None, ..self.clone() }.advise_and_fit(rows, labels, weighted)?;
         let mut warnings = advice.warnings.clone();
+        warnings.extend(advice.no_signal.then(|| no_signal_warning(rows)));
         let mut fitted = match fitted {
             Some(fitted) => fitted,
             None => match advice.pipeline()?.fit(rows, Some(labels), &self.options.where_it_can()) {
@@ -107,6 +108,19 @@ impl Adviser {
         };
         Ok((Some(both), Some(found)))
     }
+}
+
+/// What to know where no features will help.
+fn no_signal_warning(rows: &Rows) -> String {
+    let constant = Scaling::fit(Scale::Standard, rows).1.len() == rows.p();
+    let why = if constant {
+        "all columns are constant"
+    } else {
+        "the columns may not say anything about the target, or the rows are too few"
+    };
+    format!(
+        "left-out rows are predicted no better than by the mean of the labels, so features will hardly help: {why}"
+    )
 }
 
 /// What weights gain, and what they do to the other figures.

@@ -57,7 +57,7 @@ fn answer(advice: &Advice) -> String {
         }
         Verdict::Hurts => "Kernel features hurt here: the plain columns do better",
     };
-    if advice.score.is_some_and(|score| !score.is_above_chance()) {
+    if advice.is_chance() {
         return format!("<b>{}</b>", advice.headline());
     }
     match (advice.verdict, advice.method.is_empty()) {

@@ -170,6 +170,55 @@ fn columns_that_say_nothing_are_said_to_help_nobody() {
     let advice = small().advise(&constant, &Labels::classes(&names)).expect("advice");
     assert_eq!(advice.verdict, Verdict::MakesNoDifference);
     assert!(advice.reasons[0].contains("no features will help much"), "{}", advice.reasons[0]);
+    assert!(advice.no_signal);
+    let automatic = small().fit(&constant, &Labels::classes(&names)).expect("features");
+    let told = |text: &str| automatic.fitted.warnings.iter().any(|warning| warning.contains(text));
+    assert!(told("features will hardly help: all columns are constant"), "{:?}", automatic.fitted.warnings);
+    let (rows, labels) = table("ringnorm?n=60&seed=1");
+    let automatic = small().fit(&rows, &labels).expect("features");
+    assert!(!automatic.advice.no_signal && automatic.fitted.warnings.is_empty());
+}
+
+/// Five columns of noise, and a target of noise that a kernel seems to predict by leave-one-out errors.
+fn noise_that_helps() -> (Rows<'static>, Labels) {
+    (1..400)
+        .map(|seed| {
+            let (rows, _) = table(&format!("twonorm?n=40&seed={seed}"));
+            let values = rows.to_dense();
+            let target = values.chunks_exact(20).map(|row| row[19]).collect();
+            let inputs = values.chunks_exact(20).flat_map(|row| row[..3].to_vec()).collect::<Vec<_>>();
+            (Rows::dense(inputs, 40, 3).expect("rows"), Labels::Numbers(target))
+        })
+        .find(|(rows, labels)| {
+            let advice = small().advise(rows, labels).expect("advice");
+            advice.is_chance() && !advice.no_signal
+        })
+        .expect("some noise seems to be predicted")
+}
+
+#[test]
+fn what_is_chance_on_rows_held_out_makes_no_difference() {
+    let (rows, labels) = noise_that_helps();
+    let advice = small().advise(&rows, &labels).expect("advice");
+    assert_eq!(advice.headline(), "Nothing here predicts the labels better than chance.");
+    assert_eq!(advice.verdict, Verdict::MakesNoDifference);
+    let found = advice.findings.iter().find(|finding| finding.name == "relevant dimension");
+    assert!(found.is_none_or(|found| found.meaning.starts_with("nothing predicts the labels")), "{found:?}");
+}
+
+#[test]
+fn differences_that_nobody_sees_do_not_hurt_and_are_no_gains() {
+    // Nearly no noise: the kernel's error is a multiple of the linear one's, but both predict everything.
+    let (rows, _) = table("friedman?n=200&seed=3");
+    let p = rows.p();
+    let values = rows.to_dense();
+    let target = values.chunks_exact(p).enumerate().map(|(i, row)| {
+        row.iter().zip(1..).map(|(v, weight)| v * f64::from(weight)).sum::<f64>() + 0.01 * (i % 7) as f64
+    });
+    let advice = Adviser::default().advise(&rows, &Labels::Numbers(target.collect())).expect("advice");
+    assert_eq!(advice.verdict, Verdict::MakesNoDifference, "{:?}", advice.reasons);
+    let ridge = advice.findings.iter().find(|finding| finding.name == "ridge").expect("a finding");
+    assert_eq!(ridge.meaning, "a linear model gains nothing from the features", "{}", ridge.value);
 }
 
 #[test]

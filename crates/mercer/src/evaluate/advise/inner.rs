@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Adviser, Choice, measure, short};
+use super::{Adviser, Choice, VISIBLE, measure, short};
 use crate::basis::loo::Tried;
 use crate::checkpoint::Journal;
 use crate::data::encode::Medians;
@@ -291,8 +291,10 @@ fn explain(advice: &mut Advice, raw: &Scores, best: &Scores, measure: Measure) {
     advice.findings.push(Finding {
         name: "nearest neighbour".into(),
         value: format!("{measure} {} on the columns, {} on the features", text(near_raw), text(near)),
-        meaning: if near > near_raw {
+        meaning: if near >= near_raw + VISIBLE {
             "a nearest neighbour does better on the features".into()
+        } else if near_raw >= near + VISIBLE {
+            "a nearest neighbour does better on the columns".into()
         } else {
             "a nearest neighbour does as well on the columns".into()
         },
@@ -301,7 +303,7 @@ fn explain(advice: &mut Advice, raw: &Scores, best: &Scores, measure: Measure) {
     advice.findings.push(Finding {
         name: "ridge".into(),
         value: format!("{measure} {} on the columns, {} on the features", text(ridge_raw), text(ridge)),
-        meaning: if ridge > ridge_raw {
+        meaning: if ridge >= ridge_raw + VISIBLE {
             "the labels are closer to linear in the features".into()
         } else {
             "a linear model gains nothing from the features".into()

@@ -21,6 +21,12 @@ const MATRIX_ROWS: usize = 500;
 /// Sizes whose error is shown, beside the chosen one.
 const SHOWN_SIZES: [usize; 8] = [3, 10, 30, 60, 100, 300, 600, 1_000];
 
+/// One in so many directions are few.
+const FEW: usize = 10;
+
+pub(super) const RELEVANT_DIMENSION: &str = "relevant dimension";
+pub(super) const NOTHING_CARRIED: &str = "nothing predicts the labels, so no directions carry them";
+
 impl Adviser {
     /// The basis of a choice with its coordinates of the rows.
     pub(super) fn coordinates(
@@ -120,10 +126,14 @@ impl Adviser {
             Ok((dimension, noise)) => {
                 let n = rows.n();
                 advice.findings.push(Finding {
-                    name: "relevant dimension".into(),
+                    name: RELEVANT_DIMENSION.into(),
                     value: format!("{dimension} of {n}, noise {}", four(noise)),
-                    meaning: if 3 * dimension < n {
+                    meaning: if advice.no_signal {
+                        NOTHING_CARRIED.into()
+                    } else if dimension * FEW <= n {
                         "few directions of the kernel's space carry the labels".into()
+                    } else if 3 * dimension < n {
+                        "a part of the directions of the kernel's space carries the labels".into()
                     } else {
                         "no small number of directions stands out: the labels are noisy, or the kernel is too narrow for them".into()
                     },
