@@ -105,8 +105,8 @@ def refuse_not_finite(rows: Any, names: Any = None, *, allow_nan: bool = False) 
         what = "NaN" if np.isnan(rows[row, column]) else "infinity"
         also = "" if names is None else f" (`{names[column]}`)"
         raise ValueError(
-            f"Input contains {what} at row {row + 1}, column {column + 1}{also}; {_allowed(allow_nan=allow_nan)} allowed\n"
-            f"hint: {_FILL[what]}"
+            f"Input contains {what} at row {row + 1}, column {column + 1}{also}; {_allowed(allow_nan=allow_nan)} "
+            f"allowed\nhint: {_FILL[what]}"
         )
 
 

@@ -70,7 +70,7 @@ impl RawTable {
         sink: &Bound<'_, PyAny>,
     ) -> PyResult<Learned> {
         let missing = missing.parse().map_err(exception)?;
-        let settings = EncodeSettings { categorical, missing, keep_row_numbers, by_place: false };
+        let settings = EncodeSettings { categorical, missing, keep_row_numbers, ..EncodeSettings::default() };
         let raw = self.finished()?;
         let learned = py.detach(|| Encoder::learn(raw, &settings));
         let (encoder, Encoded { rows, notes, warnings }) = learned.map_err(exception)?;

@@ -478,6 +478,11 @@ fn libsvm_rows_are_sparse_and_count_from_one() {
     let all = ReadOptions::default();
     assert!(error(text, &columns(&["x1", "x2"])).contains("2 input columns are needed, but there are 3"));
     assert!(error("1 0:5\n", &all).contains("line 1: `0` is not an index; indices count from 1"));
+    assert!(error("1 0:5\n", &all).contains("hint: scikit-learn's `dump_svmlight_file` writes them from 1"));
+    assert!(!error("1 -1:5\n", &all).contains("hint"));
+    let notes = |name: &str| read_bytes("t.svm", text, &target(name)).expect("read").notes;
+    assert_eq!(notes("whatever"), ["the target is the label of each line: no column is called `whatever`"]);
+    assert!(notes("target").is_empty() && notes("x2").is_empty());
     assert!(error("1 2:5 2:6\n", &all).contains("index 2 is given twice"));
     assert!(error("1 2:nan\n", &all).contains("column 2 holds `nan`"));
     assert!(error("1 2\n", &all).contains("`2` is not a pair"));

@@ -250,6 +250,11 @@ fn looks_like(texts: &[String]) -> Option<&'static str> {
     if texts.iter().all(is_date) {
         return Some("; these look like dates: write them as 2024-02-29");
     }
+    if texts.iter().all(|text| text.trim().parse().is_ok_and(f64::is_finite)) {
+        return Some(
+            "; these are numbers as text: convert the column to numbers (`pandas.to_numeric`, `cast` of polars)",
+        );
+    }
     // The sign before and the unit behind are those of the first text.
     let first = texts.first()?;
     let is_digit = |c: char| c.is_ascii_digit();
@@ -325,7 +330,8 @@ impl RawRows {
     #[cfg(feature = "formats")]
     pub(crate) fn needs_encoding(&self, settings: &EncodeSettings) -> bool {
         let numbers_rows = |j| !settings.keep_row_numbers && self.row_numbers(j, settings.by_place).is_some();
-        !self.is_plain() || !settings.categorical.is_empty() || (0..self.columns.len()).any(numbers_rows)
+        let asked = settings.keep_medians || !settings.categorical.is_empty();
+        asked || !self.is_plain() || (0..self.columns.len()).any(numbers_rows)
     }
 
     /// Why a column is no input but the number of the row; None if it is an input.

@@ -68,6 +68,8 @@ pub struct EncodeSettings {
     pub categorical: Vec<String>,
     /// What becomes of missing values.
     pub missing: Missing,
+    /// Whether plain numbers get an encoder, too: its medians fill what is missing in other rows.
+    pub keep_medians: bool,
     /// Whether columns that number the rows are inputs like any other.
     pub keep_row_numbers: bool,
     /// Whether columns are known by their place, because they have no names.

@@ -18,7 +18,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::arrow_size::ArrowSize;
 use super::budget::Budget;
 use super::columns::Choice;
-use super::{MissingTargets, ReadOptions, caught, not_finite, parquet_size, text_inputs};
+use super::{MissingTargets, ReadOptions, caught, gap, not_finite, parquet_size, text_inputs};
 use crate::data::encode::{RawColumn, is_missing};
 use crate::data::store::Growing;
 use crate::data::{Column, Rows, Table};
@@ -105,6 +105,8 @@ struct Batches<'a> {
     /// What is known of the inputs, where they are encoded.
     raw: Option<Vec<RawColumn>>,
     refuses_missing: bool,
+    /// Whether the inputs are those of a model.
+    for_model: bool,
     budget: Budget<'a>,
 }
 
@@ -162,6 +164,7 @@ impl<'a> Batches<'a> {
             kept,
             raw,
             refuses_missing,
+            for_model: options.columns.is_some(),
             budget,
         })
     }
@@ -193,6 +196,7 @@ impl<'a> Batches<'a> {
                 path: self.path,
                 name: &self.choice.names[j],
                 before: self.n,
+                for_model: self.for_model,
                 broken,
             })
         };
@@ -272,6 +276,7 @@ struct BatchColumn<'a> {
     name: &'a str,
     /// Rows in the batches before.
     before: usize,
+    for_model: bool,
     broken: &'a Broken<'a>,
 }
 
@@ -376,7 +381,7 @@ impl BatchColumn<'_> {
     }
 
     fn missing(&self, i: usize) -> Error {
-        not_finite(self.path, self.before + i + 1, self.name, "a value is missing")
+        gap(self.path, self.before + i + 1, self.name, "a value is missing", self.for_model)
     }
 }
 

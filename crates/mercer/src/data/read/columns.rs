@@ -235,7 +235,15 @@ impl<'a> Source<'a> {
         {
             self.rows = choose_sparse(&self.rows, &(0..self.rows.p()).collect::<Vec<_>>(), wanted)?;
         }
-        self.arrange(options)
+        // Any name means the labels, so that one command line fits all formats; a mistyped one should not pass in silence.
+        let is_column = |name: &str| find(self.path, &plain_names(self.rows.p()), false, name).is_ok();
+        let other = options.target.as_deref().filter(|name| *name != "target" && !is_column(name));
+        let note = other.map(|name| {
+            format!("the target is the label of each line: no column is called `{}`", shown(name))
+        });
+        let mut table = self.arrange(options)?;
+        table.notes.extend(note);
+        Ok(table)
     }
 
     pub(super) fn arrange(self, options: &ReadOptions) -> Result<Table> {

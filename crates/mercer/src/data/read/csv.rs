@@ -13,7 +13,7 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 use super::budget::{Budget, Metered};
 use super::columns::{Choice, MOST_COLUMNS};
 use super::header::{FirstLine, stray_line};
-use super::{MissingTargets, ReadOptions, not_finite, text_inputs, unreadable};
+use super::{MissingTargets, ReadOptions, gap, not_finite, text_inputs, unreadable};
 use crate::data::encode::{RawColumn, is_missing, truth};
 use crate::data::sniff::{SAMPLE_BYTES, Style};
 use crate::data::store::{Growing, Store};
@@ -325,7 +325,7 @@ impl<'a> Lines<'a> {
                     cell
                 }
                 Field::Number(_) | Field::Missing(_) | Field::Text(_) if self.refuses_missing => {
-                    return Err(missing(self.path, self.n, name(), field.trim()));
+                    return Err(missing(self.path, self.n, name(), field.trim(), self.for_model));
                 }
                 _ => column.missing(),
             };
@@ -362,7 +362,7 @@ impl<'a> Lines<'a> {
     fn refuse(&self, record: &ByteRecord, field: Field, j: usize) -> Error {
         let name = &self.choice.names[j];
         match field {
-            Field::Missing(found) => missing(self.path, self.n, name, found),
+            Field::Missing(found) => missing(self.path, self.n, name, found, self.for_model),
             Field::Number(v) => not_finite(self.path, self.n, name, &v.to_string()),
             Field::Text(found) => {
                 let sure = |j: &&usize| !(self.choice.text_may_leave && self.choice.kept.contains(*j));
@@ -421,7 +421,7 @@ impl<'a> Lines<'a> {
         if let Some((at, row)) =
             self.doubtful.iter().find_map(|d| Some((d.at, d.missing.filter(|_| !d.text)?)))
         {
-            return Err(missing(self.path, row, &names[at], ""));
+            return Err(missing(self.path, row, &names[at], "", self.for_model));
         }
         let p = names.len();
         let mut stays = vec![true; p];
@@ -452,13 +452,13 @@ fn mostly_fractions(cells: &[f64], p: usize) -> bool {
     false
 }
 
-fn missing(path: &str, row: usize, column: &str, found: &str) -> Error {
+fn missing(path: &str, row: usize, column: &str, found: &str, for_model: bool) -> Error {
     let what = if found.is_empty() {
         "a value is missing".into()
     } else {
         format!("a value is missing (`{found}`)")
     };
-    not_finite(path, row, column, &what)
+    gap(path, row, column, &what, for_model)
 }
 
 /// Numbers if all are numbers, else text.

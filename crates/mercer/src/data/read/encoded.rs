@@ -44,7 +44,7 @@ impl ReadOptions {
             EncodeMode::Keep => !rows.is_sparse() && rows.check_finite(None).is_err(),
             EncodeMode::Learn(settings) => {
                 let missing = rows.check_finite(None).is_err() && !self.refuses_missing();
-                !settings.categorical.is_empty() || (missing && !rows.is_sparse())
+                !settings.categorical.is_empty() || ((missing || settings.keep_medians) && !rows.is_sparse())
             }
         };
         let Some(mut columns) = self.raw_columns(names.to_vec()).filter(|_| wanted) else { return Ok(None) };

@@ -67,7 +67,13 @@ fn pairs<'a>(
             continue;
         }
         let Some(j) = index.parse().ok().filter(|j| (1..=MOST_COLUMNS).contains(j)) else {
-            return Err(format!("`{index}` is not an index; indices count from 1 to {MOST_COLUMNS}"));
+            let hint = match index {
+                "0" => {
+                    "\nhint: scikit-learn's `dump_svmlight_file` writes them from 1 with `zero_based=False`"
+                }
+                _ => "",
+            };
+            return Err(format!("`{index}` is not an index; indices count from 1 to {MOST_COLUMNS}{hint}"));
         };
         let Some(v) = value.parse().ok().filter(|v: &f64| v.is_finite()) else {
             return Err(format!("column {j} holds `{value}`; only finite numbers are allowed"));

@@ -167,6 +167,20 @@ fn not_finite(path: &str, row: usize, column: &str, what: &str) -> Error {
     )
 }
 
+/// The error for a missing value where none may be. `for_model`: the inputs are those of a model that has no medians.
+fn gap(path: &str, row: usize, column: &str, what: &str, for_model: bool) -> Error {
+    if !for_model {
+        return not_finite(path, row, column, what);
+    }
+    Error::file(
+        path,
+        format!(
+            "{what} at row {row}, column `{column}`, and the model has no medians to fill it with\n\
+             hint: fit it again so that it keeps them (missing = fill), or fill or drop such rows"
+        ),
+    )
+}
+
 /// Rows whose target is missing.
 #[derive(Clone, Copy, Debug, Default)]
 struct MissingTargets {
