@@ -4,6 +4,7 @@ use std::sync::Once;
 use std::time::Duration;
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use mercer::data::Task;
 use mercer::data::encode::{EncodeSettings, Missing};
 use mercer::data::read::{EncodeMode, ReadOptions};
@@ -70,6 +71,11 @@ pub(crate) fn text<'a>(args: &'a ArgMatches, name: &str) -> Option<&'a str> {
     args.try_get_one::<String>(name).ok().flatten().map(String::as_str)
 }
 
+/// Whether the user gave a flag that has a default.
+fn was_given(args: &ArgMatches, name: &str) -> bool {
+    args.try_contains_id(name).is_ok() && args.value_source(name) == Some(ValueSource::CommandLine)
+}
+
 /// The value of a required argument.
 pub(crate) fn required<'a>(args: &'a ArgMatches, name: &str) -> Result<&'a str> {
     text(args, name).ok_or_else(|| Error::Argument(format!("`{name}` is missing")))
@@ -110,8 +116,13 @@ pub(crate) fn read_options(args: &ArgMatches, filled: bool) -> ReadOptions {
         Missing::Fill if !filled => Missing::Keep,
         missing => missing,
     };
-    let settings =
-        EncodeSettings { categorical: names(args, "categorical"), missing, ..EncodeSettings::default() };
+    let settings = EncodeSettings {
+        categorical: names(args, "categorical"),
+        missing,
+        // Who asks for it wants new rows filled, even if the training rows have no gaps.
+        keep_medians: missing == Missing::Fill && was_given(args, "missing"),
+        ..EncodeSettings::default()
+    };
     // The columns of a kernel matrix are its rows.
     let precomputed = text(args, "kernel") == Some("precomputed");
     let aside = [text(args, "groups"), text(args, "weights")].into_iter().flatten().map(String::from);

@@ -381,6 +381,8 @@ fn advise() -> Command {
         .arg(seed("0"))
         .arg(format())
         .arg(report("the advice"))
+        // Refused with a hint: a misspelt flag would be suggested.
+        .arg(Arg::new("groups").long("groups").value_name("COL").allow_negative_numbers(true).hide(true))
         .args(reading())
         .arg(memory("the search"))
         .arg(device())

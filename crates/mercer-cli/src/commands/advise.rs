@@ -23,6 +23,11 @@ use crate::text::table;
 pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     let started = Instant::now();
     let data = args::required(args, "data")?;
+    if let Some(column) = args::text(args, "groups") {
+        return Err(Error::Argument(format!(
+            "groups = {column} is given, but `advise` keeps no rows together\nhint: `mercer compare` does (groups = {column})"
+        )));
+    }
     source::check_target(args)?;
     let scale = source::scale(args)?;
     let options = args::options(args, context)?;

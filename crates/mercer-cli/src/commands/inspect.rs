@@ -3,8 +3,8 @@
 use clap::ArgMatches;
 use faer::Mat;
 use mercer::basis::Landmarks;
+use mercer::data::Encoder;
 use mercer::data::table::plain_names;
-use mercer::data::{Encoder, read};
 use mercer::map::{COLUMNS_FORMAT_VERSION, Facts, Model, Predictor, SelectedColumns};
 use mercer::options::bytes;
 use mercer::{Error, FeatureMap, Kernel, Result, Rows, Shape};
@@ -83,8 +83,7 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
             return model.input_importance(&Rows::dense(Vec::new(), 0, *n)?, &context.monitor).map(|_| ());
         }
         _ => {
-            let data = read::read(source, &super::options_for(args, model)?)?;
-            super::source::tell(&data, context);
+            let data = super::read_for_model(source, &super::options_for(args, model)?, context)?;
             model.expansion.check_importance(data.rows.n(), memory)?;
             let table = context.work(|monitor| match predictor {
                 Some(predictor) => predictor.input_importance(Some(&data.rows), monitor),

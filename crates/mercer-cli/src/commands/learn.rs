@@ -22,7 +22,7 @@ use crate::text::{percent, plural, short};
 pub(super) const NAME: &str = "auto";
 
 /// Parameters that it has, and what they mean here.
-const PARAMETERS: [(&str, &str); 3] = [
+pub(super) const PARAMETERS: [(&str, &str); 3] = [
     ("n_components", "the most landmarks"),
     ("input_weights", "whether columns are weighted"),
     ("seed", "the seed"),
@@ -50,7 +50,7 @@ pub(super) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         learner.fit(&rows, &labels)
     })?;
     learned.warnings.iter().for_each(|warning| warn(warning));
-    let summary = summary(&learned, &labels, &names);
+    let summary = summary(&learned, &labels, &names, learner.options.weights.is_some());
     let page = report.map(|target| {
         let settings = vec![("scale".to_string(), source::scale_name(learner.scale).to_string())];
         let about = about(args, Some(&labels), learner.seed, settings);
@@ -106,13 +106,15 @@ pub(super) fn learner(args: &ArgMatches, context: &Context) -> Result<Learner> {
     })
 }
 
-fn summary(learned: &Learned, labels: &Labels, names: &[String]) -> String {
+/// `weighted`: whether rows have weights, by which rows left out count, too.
+fn summary(learned: &Learned, labels: &Labels, names: &[String], weighted: bool) -> String {
+    let by_weight = if weighted { ", by weight," } else { "" };
     let member = |attempt: &&Attempt| attempt.is_member;
     let members: Vec<String> = learned.tried.iter().filter(member).map(in_words).collect();
     let mut lines = vec![format!("predicts by ridge on {}", members.join(" and on "))];
     lines.push(match (labels, learned.missed, learned.log_loss) {
         (Labels::Classes { .. }, Some(missed), Some(loss)) => format!(
-            "{:.1} % of left-out rows are predicted right, log loss {} ({})",
+            "{:.1} % of left-out rows{by_weight} are predicted right, log loss {} ({})",
             100.0 * (1.0 - missed),
             short(loss),
             if learned.weights.as_ref().is_some_and(|found| found.rounds > 0) {
@@ -121,11 +123,15 @@ fn summary(learned: &Learned, labels: &Labels, names: &[String]) -> String {
                 "slightly optimistic: the choices were made by the same rows"
             }
         ),
-        _ => format!("root mean squared error of left-out rows {}", short(learned.error.sqrt())),
+        _ => {
+            let of = if weighted { "weighted root" } else { "root" };
+            format!("{of} mean squared error of left-out rows {}", short(learned.error.sqrt()))
+        }
     });
     let Score { measure, value, chance, p_value } = learned.left_out.score;
     let text = |v: f64| if measure.is_share() { percent(v) } else { short(v) };
-    let chance = format!("{} {}, {} with shuffled labels", measure.words(), text(value), text(chance));
+    let of = if weighted { "weighted " } else { "" };
+    let chance = format!("{of}{} {}, {} with shuffled labels", measure.words(), text(value), text(chance));
     lines.push(if learned.left_out.score.is_above_chance() {
         format!("above chance: {chance}")
     } else {

@@ -1,16 +1,27 @@
 //! `mercer methods`: the catalogue.
 
 use clap::ArgMatches;
+use mercer::data::table::nearest_name;
 use mercer::methods::{self, MethodSpec, Stage};
 use mercer::{Error, Result};
 use serde_json::{Value, json};
 
+use super::learn;
 use crate::args;
 use crate::stdout::print;
 use crate::text::table;
 
 pub(crate) fn run(args: &ArgMatches) -> Result<()> {
     let all = methods::to_json();
+    if args::text(args, "name") == Some(learn::NAME) {
+        return match args::text(args, "format") {
+            None | Some("text") => print(&describe_auto()),
+            Some(_) => Err(Error::Argument(format!(
+                "`{}` is not in the catalogue, so it is described as text alone\nhint: leave `--format` out",
+                learn::NAME
+            ))),
+        };
+    }
     let spec = args::text(args, "name").map(named).transpose()?;
     let text = match (spec, args::text(args, "format")) {
         (None, Some("json")) => format!("{:#}\n", parsed(&all)),
@@ -27,7 +38,29 @@ pub(crate) fn run(args: &ArgMatches) -> Result<()> {
 
 /// A method of the catalogue, or one that selects columns of the data alone.
 fn named(name: &str) -> Result<&'static MethodSpec> {
-    methods::column_selector_specs().find(|spec| spec.name == name).map_or_else(|| methods::method(name), Ok)
+    if let Some(spec) = methods::column_selector_specs().find(|spec| spec.name == name) {
+        return Ok(spec);
+    }
+    methods::method(name).map_err(|error| {
+        let names = methods::all().chain(methods::column_selector_specs()).map(|spec| spec.name);
+        match nearest_name(names.chain([learn::NAME]), name) {
+            Some(nearest) => Error::Argument(format!("{error}\nhint: did you mean `{nearest}`?")),
+            None => error,
+        }
+    })
+}
+
+/// What `auto` is, which is no method of the catalogue: it chooses among bases and kernels itself.
+fn describe_auto() -> String {
+    let parameters =
+        learn::PARAMETERS.map(|(name, what)| vec![format!("  --{}", args::flag_name(name)), what.into()]);
+    format!(
+        "{}: a predictor without choices: kernel, width, size and penalty are those that predict left-out rows best\n\n\
+         Parameters:\n{}\nOn the command line: `mercer fit --method {}`, then `mercer predict`.\n",
+        learn::NAME,
+        table(&parameters, ..0),
+        learn::NAME
+    )
 }
 
 /// Whether a method is for `mercer select` alone.

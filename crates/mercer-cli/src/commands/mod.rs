@@ -23,13 +23,19 @@ use std::fs;
 use std::io::Read;
 
 use clap::ArgMatches;
-use mercer::data::read::{EncodeMode, MOST_COLUMNS, ReadOptions};
+use mercer::data::Table;
+use mercer::data::read::{self, EncodeMode, MOST_COLUMNS, ReadOptions};
 use mercer::data::table::nearest_name;
 use mercer::map::Model;
 use mercer::methods::{self as catalogue, Stage};
 use mercer::{Error, FeatureMap, Result};
 
+use crate::context::Context;
+use crate::text::first;
 use crate::{args, quote, usage};
+
+/// The most columns that a note names.
+const NAMES_SHOWN: usize = 5;
 
 /// How rows for a model are read: its inputs by name, or by position where it has no names; encoded as its training rows were.
 fn options_for(args: &ArgMatches, model: &FeatureMap) -> Result<ReadOptions> {
@@ -58,6 +64,21 @@ fn options_for_inputs(args: &ArgMatches, inputs: Option<Vec<String>>, p: usize) 
         columns: Some(inputs.unwrap_or_else(|| vec![String::new(); p])),
         ..args::text_options(args)
     })
+}
+
+/// Reads rows for a model, and tells what the user should know of them.
+fn read_for_model(data: &str, options: &ReadOptions, context: &Context) -> Result<Table> {
+    let table = read::read(data, options)?;
+    source::tell(&table, context);
+    if let Some(columns) = options.columns.as_ref().filter(|_| !table.named && !options.by_place) {
+        context.info(&format!(
+            "{} has no column names: its first {} columns are taken by position, as {}",
+            file_name(data),
+            columns.len(),
+            first(&columns.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), NAMES_SHOWN)
+        ));
+    }
+    Ok(table)
 }
 
 /// A model and its size in bytes, from a file or from standard input (`-`).

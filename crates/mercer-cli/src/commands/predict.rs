@@ -2,13 +2,12 @@
 
 use clap::ArgMatches;
 use faer::Mat;
-use mercer::data::read::{self, ReadOptions};
+use mercer::data::read::ReadOptions;
 use mercer::data::{Table, write};
 use mercer::map::Model;
 use mercer::{Error, Labels, Result};
 
 use super::output_target::OutputTarget;
-use super::source;
 use crate::args;
 use crate::context::Context;
 
@@ -49,8 +48,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
     }
     let device = args::device(args, context)?;
     let options = ReadOptions { keep, ..super::options_for(args, &model)? };
-    let table = read::read(data, &options)?;
-    source::tell(&table, context);
+    let table = super::read_for_model(data, &options, context)?;
     let Table { rows, mut kept, .. } = table;
     let n = rows.n();
     let (predicted, shares) = context.work(|_| {

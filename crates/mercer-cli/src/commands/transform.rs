@@ -1,13 +1,12 @@
 //! `mercer transform`: a model and rows in, features or selected columns out.
 
 use clap::ArgMatches;
-use mercer::data::read::{self, EncodeMode, ReadOptions};
+use mercer::data::read::{EncodeMode, ReadOptions};
 use mercer::data::{Table, write};
 use mercer::map::Model;
 use mercer::{Error, Result};
 
 use super::output_target::OutputTarget;
-use super::source;
 use crate::args;
 use crate::context::Context;
 
@@ -41,8 +40,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
                 .map(|options| ReadOptions { encode: EncodeMode::Keep, ..options })
         }
     }?;
-    let table = read::read(data, &ReadOptions { keep, ..options })?;
-    source::tell(&table, context);
+    let table = super::read_for_model(data, &ReadOptions { keep, ..options }, context)?;
     let memory = args::memory(args) / 2;
     let Table { rows, kept, .. } = table;
     let n = rows.n();

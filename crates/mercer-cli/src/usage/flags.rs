@@ -62,7 +62,7 @@ pub(super) fn reading() -> Vec<Arg> {
         .default_value("fill")
         .value_parser(PossibleValuesParser::new(Missing::NAMES.map(|(name, _)| name)))
         .help(
-            "Missing values (empty, NA, NaN, null, ?, None): fill: numbers by the median of the training rows, with an indicator column; refuse: an error",
+            "Missing values (empty, NA, NaN, null, ?, None): fill: numbers by the median of the training rows, with an indicator column (given, complete training rows have medians for new rows, too); refuse: an error",
         );
     let mut all = vec![
         scale,

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::program::{done, folder, run, text};
+use crate::program::{done, folder, refused, run, text};
 
 #[test]
 fn the_last_line_of_an_advice_is_a_command_that_follows_it() {
@@ -38,6 +38,16 @@ fn an_advice_is_there_for_programs_and_as_a_page() {
     assert!(page.starts_with("<!") && page.contains("two words.csv"), "{page}");
     let (again, _) = done(folder.path(), &[&args[..], &["--format", "json", "--threads", "3"]].concat());
     assert_eq!(again, out, "the same on any number of threads");
+}
+
+#[test]
+fn groups_are_for_comparisons() {
+    let folder = folder();
+    let args = ["advise", "train.csv", "--target", "kind", "--groups", "a"];
+    let error = refused(folder.path(), 2, &args);
+    assert!(error.contains("groups = a is given, but `advise` keeps no rows together"), "{error}");
+    assert!(error.contains("hint: `mercer compare` does (`--groups a`)"), "{error}");
+    assert!(!done(folder.path(), &["advise", "--help"]).0.contains("--groups"));
 }
 
 #[test]

@@ -111,3 +111,19 @@ fn the_page_of_methods_in_the_docs_is_the_catalogue() {
     }
     refused(folder.path(), 2, &["methods", "kobl", "--format", "markdown"]);
 }
+
+#[test]
+fn a_misspelt_method_gets_a_suggestion_and_auto_is_described() {
+    let folder = folder();
+    let error = refused(folder.path(), 2, &["methods", "gdda"]);
+    assert!(
+        error.contains("method = `gdda` is not known") && error.contains("did you mean `gda`?"),
+        "{error}"
+    );
+    assert!(refused(folder.path(), 2, &["methods", "fisher-score"]).contains("is not known; use one of"));
+    assert!(refused(folder.path(), 2, &["methods", "atuo"]).contains("did you mean `auto`?"));
+    let (out, _) = done(folder.path(), &["methods", "auto"]);
+    assert!(out.starts_with("auto: a predictor without choices") && out.contains("--n-components"), "{out}");
+    let error = refused(folder.path(), 2, &["methods", "auto", "--format", "json"]);
+    assert!(error.contains("`auto` is not in the catalogue"), "{error}");
+}

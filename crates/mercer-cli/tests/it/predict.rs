@@ -77,6 +77,53 @@ fn what_cannot_be_predicted_is_refused() {
 }
 
 #[test]
+fn rows_that_have_weights_are_predicted_right_by_weight() {
+    let folder = folder();
+    let ring = ["fit", RING, "--method", "auto", "-o", "ring.mercer"];
+    let (_, stderr) = done(folder.path(), &[&ring[..], &["--class-weight", "balanced"]].concat());
+    assert!(stderr.contains("% of left-out rows, by weight, are predicted right"), "{stderr}");
+    assert!(stderr.contains("chance: weighted accuracy "), "{stderr}");
+    let (_, stderr) = done(folder.path(), &ring);
+    assert!(!stderr.contains("weight, are") && !stderr.contains("weighted accuracy"), "{stderr}");
+}
+
+#[test]
+fn gaps_of_new_rows_are_filled_where_the_model_was_asked_to_keep_medians() {
+    let folder = folder();
+    let fit = ["fit", "train.csv", "--target", "kind", "--method", "auto", "-o", "m.mercer"];
+    fs::write(folder.path().join("gap.csv"), "a,b,c\n1,,4\n1,4,4\n").expect("written");
+    let predict = ["predict", "m.mercer", "gap.csv"];
+    done(folder.path(), &fit);
+    let error = refused(folder.path(), 1, &predict);
+    assert!(error.contains("column `b`, and the model has no medians to fill it with"), "{error}");
+    assert!(error.contains("hint: fit it again so that it keeps them (`--missing fill`)"), "{error}");
+    done(folder.path(), &[&fit[..], &["--missing", "fill"]].concat());
+    let (out, stderr) = done(folder.path(), &predict);
+    assert_eq!(csv(&out).1.len(), 2);
+    assert!(stderr.contains("1 value is missing (`b` 1)"), "{stderr}");
+}
+
+#[test]
+fn columns_without_names_are_taken_by_position_and_not_in_silence() {
+    let folder = folder();
+    done(folder.path(), &["fit", "train.csv", "--target", "kind", "--method", "auto", "-o", "m.mercer"]);
+    fs::write(folder.path().join("bare.csv"), "1,2,4\n1,4,4\n").expect("written");
+    for command in ["predict", "transform"] {
+        let (_, stderr) = done(folder.path(), &[command, "m.mercer", "bare.csv"]);
+        let told =
+            "bare.csv has no column names: its first 3 columns are taken by position, as `a`, `b`, `c`";
+        assert!(stderr.contains(told), "{stderr}");
+        let (_, stderr) = done(folder.path(), &[command, "m.mercer", "train.csv"]);
+        assert!(!stderr.contains("by position"), "{stderr}");
+    }
+    // A model without names goes by position anyway.
+    fs::write(folder.path().join("rows.csv"), "1,2\n3,5\n2,2\n7,1\n4,4\n2,6\n").expect("written");
+    done(folder.path(), &["fit", "rows.csv", "--method", "kobl", "-o", "bare.mercer"]);
+    let (_, stderr) = done(folder.path(), &["transform", "bare.mercer", "rows.csv"]);
+    assert!(!stderr.contains("by position"), "{stderr}");
+}
+
+#[test]
 fn input_weights_are_named_and_kept_in_the_model() {
     let folder = folder();
     let friedman = "synth:friedman?n=300&seed=1";
