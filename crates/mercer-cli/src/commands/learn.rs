@@ -112,8 +112,10 @@ fn summary(learned: &Learned, labels: &Labels, names: &[String], weighted: bool)
     let member = |attempt: &&Attempt| attempt.is_member;
     let members: Vec<String> = learned.tried.iter().filter(member).map(in_words).collect();
     let mut lines = vec![format!("predicts by ridge on {}", members.join(" and on "))];
-    lines.push(match (labels, learned.missed, learned.log_loss) {
-        (Labels::Classes { .. }, Some(missed), Some(loss)) => format!(
+    let right = if let (Labels::Classes { .. }, Some(missed), Some(loss)) =
+        (labels, learned.missed, learned.log_loss)
+    {
+        format!(
             "{:.1} % of left-out rows{by_weight} are predicted right, log loss {} ({})",
             100.0 * (1.0 - missed),
             short(loss),
@@ -122,12 +124,12 @@ fn summary(learned: &Learned, labels: &Labels, names: &[String], weighted: bool)
             } else {
                 "slightly optimistic: the choices were made by the same rows"
             }
-        ),
-        _ => {
-            let of = if weighted { "weighted root" } else { "root" };
-            format!("{of} mean squared error of left-out rows {}", short(learned.error.sqrt()))
-        }
-    });
+        )
+    } else {
+        let of = if weighted { "weighted root" } else { "root" };
+        format!("{of} mean squared error of left-out rows {}", short(learned.error.sqrt()))
+    };
+    lines.push(right);
     let Score { measure, value, chance, p_value } = learned.left_out.score;
     let text = |v: f64| if measure.is_share() { percent(v) } else { short(v) };
     let of = if weighted { "weighted " } else { "" };

@@ -702,7 +702,8 @@ mod tests {
         let times = |distinct: i64, times: usize| -> Vec<i64> {
             (0..distinct).flat_map(|v| std::iter::repeat_n(v, times)).collect()
         };
-        assert_eq!(decided(&times(20, 1), Task::Auto), (Some(20), false));
+        assert_eq!(decided(&times(20, 1), Task::Auto), (Some(20), true));
+        assert_eq!(decided(&times(20, 2), Task::Auto), (Some(20), false));
         assert_eq!(decided(&times(21, 1), Task::Auto), (None, true));
         assert_eq!(decided(&times(21, 4), Task::Auto), (None, true));
         assert_eq!(decided(&times(21, 5), Task::Auto), (Some(21), true));
