@@ -150,9 +150,9 @@ fn labels_of_patients_drawn_by_chance_are_no_finding() {
         let patients =
             synth::generate(&format!("friedman?n=20&p=5&seed={seed}")).expect("rows").rows.to_dense();
         let noise = synth::generate(&format!("friedman?n=160&p=5&seed={}", 100 + seed)).expect("rows").rows;
-        let values =
-            noise.to_dense().iter().enumerate().map(|(at, v)| patients[at / 40 * 5 + at % 5] + 0.05 * v);
-        let rows = Rows::dense(values.collect(), 160, 5).expect("rows");
+        let noise = noise.to_dense();
+        let values = noise.iter().enumerate().map(|(at, v)| patients[at / 40 * 5 + at % 5] + 0.05 * v);
+        let rows = Rows::dense(values.collect::<Vec<_>>(), 160, 5).expect("rows");
         // The patients' columns are drawn by chance, so that any labels are.
         let labels: Vec<&str> = groups.iter().map(|g| if g % 2 == 0 { "a" } else { "b" }).collect();
         let comparison = Comparison {
