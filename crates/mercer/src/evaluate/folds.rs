@@ -186,6 +186,12 @@ pub(super) fn with_every_class(splits: &[Split], labels: &Labels) -> Vec<usize> 
     (0..splits.len()).filter(|&at| is_whole(&splits[at])).collect()
 }
 
+/// The splits with rows of every class on both sides; all of them where none is left.
+pub(super) fn with_every_class_or_all(splits: Vec<Split>, labels: &Labels) -> Vec<Split> {
+    let whole = with_every_class(&splits, labels);
+    if whole.is_empty() { splits } else { whole.into_iter().map(|at| splits[at].clone()).collect() }
+}
+
 fn require_repeats(repeats: usize) -> Result<()> {
     if repeats == 0 { Err(Error::argument("repeats = 0, but at least 1 is needed")) } else { Ok(()) }
 }

@@ -14,7 +14,7 @@ use crate::data::weights::Weights;
 use crate::error::{Error, Result};
 use crate::evaluate::advice::{Advice, Finding};
 use crate::evaluate::evaluator::Evaluator;
-use crate::evaluate::folds::{folds, with_every_class};
+use crate::evaluate::folds::{folds, with_every_class_or_all};
 use crate::evaluate::measures::Measure;
 use crate::evaluate::outcome;
 use crate::options::Options;
@@ -88,10 +88,7 @@ impl Adviser {
         let candidates = candidates_for(choice, &labels)?;
         let (mut splits, _) = folds(&labels, FOLDS, 1, self.seed)?;
         if measure.is_mean_over_classes() {
-            let whole = with_every_class(&splits, &labels);
-            if !whole.is_empty() {
-                splits = whole.iter().map(|&at| splits[at].clone()).collect();
-            }
+            splits = with_every_class_or_all(splits, &labels);
         }
         let mut raw = Scores::default();
         let mut scores = vec![Scores::default(); candidates.len()];
