@@ -356,9 +356,9 @@ class AutoRegressor(RegressorMixin, _Predictor):  # type: ignore[misc]
         rows are weighted, with a third of the rows (with 667 where there are more than 2000). Of 3000 rows and more, at
         most 3000 are left out: some of those that weights are not learned from.
     left_out_ : dict
-        How well left-out rows are predicted: `measure`, `value`, `chance` (the same for shuffled labels, or 0, which the
-        mean of the target has) and `p_value`: by shuffled labels, or by the F-test of four coefficients where that is
-        more, because these rows have chosen the model and the best of many fits noise.
+        How well left-out rows are predicted: `measure`, `value`, `chance` (the same for shuffled labels, or 0, which
+        the mean of the target has) and `p_value`: by shuffled labels, or by the F-test of four coefficients where that
+        is more, because these rows have chosen the model and the best of many fits noise.
         Where that is no better than chance, `fit` warns.
     input_weights_ : ndarray of shape (n_features_in_,) or None
         Weights of the input columns, with a mean square of 1; all 1 where weights do not help, None where they were not

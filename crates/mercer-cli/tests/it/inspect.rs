@@ -124,7 +124,8 @@ fn of_a_model_that_predicts_the_predictions_count() {
     let data = "synth:friedman?n=300&p=8&seed=1";
     done(folder.path(), &to_model(&[data, "--method", "auto"]));
     for over in [&[data][..], &[]] {
-        let (out, stderr) = done(folder.path(), &[&["inspect", "model.mercer", "--importance"], over].concat());
+        let (out, stderr) =
+            done(folder.path(), &[&["inspect", "model.mercer", "--importance"], over].concat());
         let last: Vec<&str> = out.lines().skip(1 + 5).filter_map(|line| line.split(' ').next()).collect();
         assert!(["x6", "x7", "x8"].iter().all(|noise| last.contains(noise)), "{out}");
         assert!(stderr.starts_with("mean squared derivatives of the predictions"), "{stderr}");
