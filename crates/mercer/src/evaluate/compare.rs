@@ -249,6 +249,7 @@ impl Comparison {
         };
         let (measures, kept, warning) = self.measures_on(&splits, labels);
         warnings.extend(warning);
+        let dealt = splits.len();
         let splits: Vec<Split> = kept.iter().map(|&at| splits[at].clone()).collect();
         let most = splits.iter().map(|split| split.train.len()).max().unwrap_or(0);
         let plan = Plan::new(self, measures, rows, labels, most)?;
@@ -268,12 +269,12 @@ impl Comparison {
             )));
         }
         warnings.extend(plan.warnings.iter().cloned());
-        Ok(Planned { plan, splits, kept, warnings })
+        Ok(Planned { plan, splits, kept, dealt, warnings })
     }
 
     /// Works on the splits, as many at a time as there are threads and memory.
     fn work(&self, planned: Planned, rows: &Rows, labels: &Labels) -> Result<Results> {
-        let Planned { plan, splits, kept, warnings } = planned;
+        let Planned { plan, splits, kept, warnings, .. } = planned;
         let threads = rayon::current_num_threads();
         let fitting = usize::try_from(self.options.memory / plan.memory.max(1)).unwrap_or(usize::MAX);
         let workers = threads.min(splits.len()).min(fitting).max(1);
@@ -393,6 +394,8 @@ struct Planned {
     splits: Vec<Split>,
     /// Their places among all splits that were dealt out or given.
     kept: Vec<usize>,
+    /// How many these were.
+    dealt: usize,
     warnings: Vec<String>,
 }
 

@@ -84,10 +84,10 @@ impl Predictor {
     /// ```
     /// use mercer::{Labels, Monitor, evaluate::learn::Learner, data::synth};
     ///
-    /// let rows = synth::generate("ringnorm?n=200&p=2&seed=1")?.rows;
-    /// let first = (0..rows.n()).map(|i| rows.to_dense()[2 * i]).collect(); // the first column is the target
+    /// let rows = synth::generate("ringnorm?n=200&seed=1")?.rows;
+    /// let first = rows.to_dense().chunks(rows.p()).map(|row| row[0]).collect(); // the first column is the target
     /// let model = Learner::default().fit(&rows, &Labels::Numbers(first))?.map;
-    /// let importance = model.predictor.unwrap().input_importance(Some(&rows), &Monitor::default())?;
+    /// let importance = model.predictor.expect("it predicts").input_importance(Some(&rows), &Monitor::default())?;
     /// assert!(importance[(0, 0)] > 100.0 * importance[(0, 1)]);
     /// # Ok::<(), mercer::Error>(())
     /// ```

@@ -91,6 +91,11 @@ fn splits_without_a_rare_class_do_not_count_as_right() {
     let dummy = outcome.entries.iter().find(|entry| entry.method == "dummy").expect("dummy");
     assert_eq!(dummy.mean(), Some(0.5));
     assert!(outcome.warnings.iter().any(|text| text.contains("3 of 5 splits lack a class")));
+    let apart: Vec<String> =
+        (0..5).map(|at| comparison.run_split(&rows, &labels, at).expect("a split, or none")).collect();
+    let joined = comparison.join(&rows, &labels, &apart).expect("joined");
+    assert_eq!((joined.finished_splits, joined.interrupted), (outcome.finished_splits, false));
+    assert!(comparison.run_split(&rows, &labels, 5).expect_err("too many").to_string().contains("there are 5"));
 }
 
 /// Labels of which the rows at these places are rare.

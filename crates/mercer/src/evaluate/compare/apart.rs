@@ -14,7 +14,7 @@ use crate::evaluate::outcome::Outcome;
 use crate::monitor::Stage;
 
 impl Comparison {
-    /// What the `at`-th split finds, for [`join`](Self::join).
+    /// What the `at`-th split finds, for [`join`](Self::join): nothing, where it is left out.
     ///
     /// ```
     /// use mercer::{data::{Labels, Task, synth}, evaluate::compare::Comparison};
@@ -31,15 +31,22 @@ impl Comparison {
         let rows = &*rows.to_f64();
         let found = self.options.run(|| {
             let planned = self.plan(rows, labels)?;
-            let split = planned.splits.get(at).ok_or_else(|| {
-                Error::argument(format!("split {at} was asked for, but there are {}", planned.splits.len()))
-            })?;
+            if at >= planned.dealt {
+                return Err(Error::argument(format!(
+                    "split {at} was asked for, but there are {}",
+                    planned.dealt
+                )));
+            }
+            let Some(place) = planned.kept.iter().position(|kept| *kept == at) else { return Ok(None) };
             let total = planned.plan.entries.len();
             self.options.monitor.enter(Stage { name: "comparing", total, ..Stage::default() });
-            split::run(self, &planned.plan, rows, labels, split, &mut Journal::default())
+            let split = &planned.splits[place];
+            split::run(self, &planned.plan, rows, labels, split, &mut Journal::default()).map(Some)
         })?;
-        let results = found.results.into_iter().enumerate().collect();
-        let value = Outcomes { results, warnings: found.warnings }.to_json();
+        let value = found.map(|found| {
+            let results = found.results.into_iter().enumerate().collect();
+            Outcomes { results, warnings: found.warnings }.to_json()
+        });
         Ok(json!({ "split": at, "found": value }).to_string())
     }
 
@@ -51,14 +58,18 @@ impl Comparison {
         let mut done: Vec<Option<(usize, SplitResults)>> = planned.splits.iter().map(|_| None).collect();
         for text in found {
             let value: Value = serde_json::from_str(text).map_err(|_| damaged())?;
+            if value["found"].is_null() {
+                continue;
+            }
             let at = value["split"].as_u64().ok_or_else(damaged)? as usize;
+            let place = planned.kept.iter().position(|kept| *kept == at).ok_or_else(damaged)?;
             let Outcomes { results, warnings } = Outcomes::from_json(&value["found"]).ok_or_else(damaged)?;
-            if results.len() != planned.plan.entries.len() || at >= done.len() {
+            if results.len() != planned.plan.entries.len() {
                 return Err(damaged());
             }
             let results: Vec<CandidateResult> = results.into_iter().map(|(_, result)| result).collect();
             let found = SplitResults { results, warnings, work: Work::default() };
-            done[at] = Some((planned.kept[at], found));
+            done[place] = Some((at, found));
         }
         let n_splits = done.len();
         let done: Vec<(usize, SplitResults)> = done.into_iter().flatten().collect();
