@@ -95,7 +95,9 @@ fn splits_without_a_rare_class_do_not_count_as_right() {
         (0..5).map(|at| comparison.run_split(&rows, &labels, at).expect("a split, or none")).collect();
     let joined = comparison.join(&rows, &labels, &apart).expect("joined");
     assert_eq!((joined.finished_splits, joined.interrupted), (outcome.finished_splits, false));
-    assert!(comparison.run_split(&rows, &labels, 5).expect_err("too many").to_string().contains("there are 5"));
+    assert!(
+        comparison.run_split(&rows, &labels, 5).expect_err("too many").to_string().contains("there are 5")
+    );
 }
 
 /// Labels of which the rows at these places are rare.
