@@ -61,10 +61,9 @@ build:
 test-rust: build
 	cargo test $(WORKSPACE)
 
-# One process more than there are processors: some tests wait for processes and clusters.
 test-python: build $(VENV)/.ready
 	$(BIN)/python tools/develop.py
-	$(BIN)/python -m pytest -q -n $(shell expr $(THREADS) + 1)
+	$(BIN)/python -m pytest -q -n $(THREADS)
 
 test-new-user: build # What the program says about messy files, noise, rare classes and the like
 	$(PYTHON) tools/new_user.py --program $(TARGET_DIR)/debug/mercer
