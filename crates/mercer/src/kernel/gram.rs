@@ -454,3 +454,29 @@ impl Kernel {
         Ok(MatRef::from_row_major_slice(&values, rows.n(), panel.n_landmarks()).to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::synth;
+
+    #[test]
+    fn half_of_the_matrix_is_that_of_the_whole_with_any_number_of_strips() {
+        // Rows about the edges of panels; 20 columns of 100 rows are one strip, of 1 100 five.
+        for n in [1, 100, 255, 256, 257, 1_100] {
+            let rows = synth::generate(&format!("ringnorm?n={n}&seed=1")).expect("rows").rows;
+            for kernel in [Kernel::rbf(0.05), Kernel { shape: Shape::Laplacian, gamma: 0.05 }] {
+                let (gram, monitor) =
+                    (Gram::new(kernel, &rows).expect("a kernel matrix"), Monitor::default());
+                let (whole, half) =
+                    (gram.whole(&monitor).expect("all"), gram.lower_half(&monitor).expect("half"));
+                for (i, j) in (0..n).flat_map(|i| (0..=i).map(move |j| (i, j))) {
+                    assert!(
+                        (half[(i, j)] - whole[i * n + j]).abs() < 1e-14,
+                        "{kernel:?}, {n} rows: {i}, {j}"
+                    );
+                }
+            }
+        }
+    }
+}
