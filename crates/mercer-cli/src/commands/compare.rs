@@ -64,9 +64,7 @@ pub(crate) fn run(args: &ArgMatches, context: &Context) -> Result<()> {
         warn(WITHOUT_PROBABILITIES);
         outcome.warnings.push(WITHOUT_PROBABILITIES.into());
     }
-    let named = outcome.named();
-    let is_named = |e: &Entry| named.iter().any(|other| std::ptr::eq(*other, e));
-    let is_shown = |e: &&Entry| !for_chart || e.asked.is_none() || is_named(e);
+    let is_shown = |e: &&Entry| !for_chart || e.asked.is_none() || outcome.is_named(e);
     let shown: Vec<&Entry> = outcome.entries.iter().filter(is_shown).collect();
     for text in ranking::failures(&shown) {
         warn(&text);

@@ -68,15 +68,20 @@ pub(crate) fn as_json(model: &Model, size: u64) -> String {
 fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Context) -> Result<()> {
     let memory = args::memory(args);
     let predictor = model.predictor.as_ref();
+    // Members of a predictor may have more landmarks than the features.
+    let looked_at: Vec<&FeatureMap> =
+        predictor.map_or_else(|| vec![model], |predictor| predictor.members.iter().collect());
+    let check = |n: usize| looked_at.iter().try_for_each(|map| map.expansion.check_importance(n, memory));
     let (table, rows, over) = match (&model.expansion.landmarks, source) {
         (Landmarks::Rows(rows), "") => {
-            model.expansion.check_importance(rows.n(), memory)?;
-            let over = format!("the model's {} landmarks, as no data was given", rows.n());
+            let n = looked_at.iter().map(|map| map.expansion.landmarks.len()).max().unwrap_or(0);
+            check(n)?;
+            let over = format!("the model's {n} landmarks, as no data was given");
             let table = context.work(|monitor| match predictor {
                 Some(predictor) => predictor.input_importance(None, monitor),
                 None => model.expansion.input_importance(rows, monitor),
             })?;
-            (table, rows.n(), over)
+            (table, n, over)
         }
         (Landmarks::Columns { n, .. }, _) => {
             // Importance is not defined here; the library's error says so without needing any rows.
@@ -84,7 +89,7 @@ fn importance(args: &ArgMatches, model: &FeatureMap, source: &str, context: &Con
         }
         _ => {
             let data = super::read_for_model(source, &super::options_for(args, model)?, context)?;
-            model.expansion.check_importance(data.rows.n(), memory)?;
+            check(data.rows.n())?;
             let table = context.work(|monitor| match predictor {
                 Some(predictor) => predictor.input_importance(Some(&data.rows), monitor),
                 None => model.input_importance(&data.rows, monitor),

@@ -265,12 +265,13 @@ impl Outcome {
         self.entries.iter().filter(near).reduce(|a, b| if size(b) < size(a) { b } else { a })
     }
 
-    /// The candidates that a summary names: the best of all, the best features, those recommended, and the best baseline.
-    pub fn named(&self) -> Vec<&Entry> {
+    /// Whether a summary names this candidate: it is the best of all, the best features, those recommended, or the best baseline.
+    pub fn is_named(&self, entry: &Entry) -> bool {
         let is_scored = |e: &&Entry| e.failed.is_none() && e.mean().is_some();
         let first = self.entries.iter().find(is_scored);
         let baseline = self.entries.iter().find(|e| e.is_baseline() && is_scored(e));
-        [first, self.best(), self.recommended(), baseline].into_iter().flatten().collect()
+        let named = [first, self.best(), self.recommended(), baseline];
+        named.into_iter().flatten().any(|other| std::ptr::eq(other, entry))
     }
 
     /// Whether the best features predict anything: with fewer than one shuffle of the labels in twenty does the best of all

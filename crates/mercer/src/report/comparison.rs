@@ -147,10 +147,8 @@ fn uncertainty(measure: &str, error: f64) -> String {
 // Candidates with their own number of features, and those that the answer names; all candidates if every method was given a number.
 fn listed(outcome: &Outcome) -> Vec<&Entry> {
     let own = outcome.entries.iter().any(|e| e.asked.is_none() && !is_baseline(e));
-    let named = outcome.named();
     let fits = |e: &&Entry| {
-        let is_named = named.iter().any(|other| std::ptr::eq(*other, *e));
-        (!own || e.asked.is_none() || is_named) && e.mean().is_some_and(f64::is_finite)
+        (!own || e.asked.is_none() || outcome.is_named(e)) && e.mean().is_some_and(f64::is_finite)
     };
     outcome.entries.iter().filter(fits).collect()
 }

@@ -1,4 +1,5 @@
-//! How many components: more, while the error of rows left out falls, and in the end all rows where these are few enough.
+//! How many components: more, while the error of rows left out falls and no more of them are missed, and in the end all rows where
+//! these are few enough.
 //!
 //!   300 → all rows as landmarks (kernel ridge, cheaper than so many coordinates)
 //!   300 → 1000 → 2000 → 4000, where there are more rows than components may be, or than memory has room for
@@ -27,7 +28,7 @@ const THIRD_SIZE: usize = 2_000;
 /// than all the others together.
 const LARGEST: usize = 4_000;
 
-/// A larger basis must leave at most this share of the error.
+/// A larger basis must leave at most this share of the error, and miss no more rows than half a standard error explains.
 const LARGER: f64 = 0.98;
 
 /// All rows as landmarks cost n³: they must leave at most this share of it, by the rows that are looked at before.
